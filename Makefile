@@ -1,0 +1,41 @@
+# `make demo` and `make test` do all their set-up themselves; they need Python >= 3.11 and a package registry.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+TESTS  ?= tests
+
+.PHONY: demo test check bench clean help
+
+help:
+	@echo "make demo    index the sample vault and show real searches"
+	@echo "make test    check types and style, then run all tests"
+	@echo "make check   types and style only"
+	@echo "make bench   run the benchmarks and store their results"
+
+# A stamp per set of dependencies: nothing is installed twice.
+$(VENV)/run.stamp: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/test.stamp: $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/test.txt
+	touch $@
+
+demo: $(VENV)/run.stamp
+	@$(BIN)/python demo/run.py
+
+check: $(VENV)/test.stamp
+	$(BIN)/ruff check src tests benchmarks demo
+	$(BIN)/ruff format --check src tests benchmarks demo
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/python -m pytest $(TESTS)
+
+bench: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,116 @@
+"""Writing analysed notes into the store, against a bare full-text table.
+
+Notes of about 150 words, parsed and analysed beforehand, go through `SqliteStore.apply` in
+batches of the default size.
+The baseline inserts the same streams of stems into a contentless FTS5 table with the same
+columns and tokenizer, on disk, in WAL mode with `synchronous = NORMAL`, in the same batches.
+A second yardstick also keeps the streams and the bodies in one plain table: the least that can
+hold the same text.
+Each repetition starts with new files, takes the three by turns and includes closing the file.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import bare
+import corpus
+from outcome import Goal, Outcome, Room, Table, Taken, median, timed
+from synthetic_library import batches
+from twolane.indexing import prepare
+from twolane.model import Batch, Collection, Prepared
+from twolane.parsing.markdown import parse_note
+from twolane.settings import Settings
+from twolane.stores.sqlite import SqliteStore
+
+_REPETITIONS = 3
+_WAYS = ("store", "bare", "bare with texts")
+
+
+def measure(room: Room) -> Outcome:
+    """Time the store and its yardsticks by turns."""
+    count = room.size(10_000, 1_000)
+    settings = Settings()
+    notes = list(batches(_analysed(count, settings), settings.batch))
+    rows = [
+        [
+            (bare.streams(number * settings.batch + place, one.stems), one.document.body)
+            for place, one in enumerate(batch, start=1)
+        ]
+        for number, batch in enumerate(notes)
+    ]
+    # What was made so far stays; the collector need not look at it while the clock runs.
+    gc.collect()
+    gc.freeze()
+    ways: dict[str, Callable[[Path], None]] = {
+        "store": lambda path: _through_store(path, notes),
+        "bare": lambda path: bare.fill(path, ([row for row, _ in batch] for batch in rows)),
+        "bare with texts": lambda path: bare.fill_with_texts(path, rows),
+    }
+    taken: dict[str, list[Taken]] = {way: [] for way in _WAYS}
+    raw = []
+    for repetition in range(_REPETITIONS):
+        for way in _WAYS:
+            path = room.folder / f"apply-{repetition}-{way.replace(' ', '-')}.db"
+            _, one = timed(ways[way], path)
+            taken[way].append(one)
+            raw.append(
+                {
+                    "repetition": repetition,
+                    "way": way,
+                    "seconds": one.seconds,
+                    "cpu": one.cpu,
+                    "bytes": path.stat().st_size,
+                }
+            )
+            path.unlink()
+    seconds = {way: median(one.seconds for one in taken[way]) for way in _WAYS}
+    ratio = median(
+        ours.seconds / theirs.seconds
+        for ours, theirs in zip(taken["store"], taken["bare"], strict=True)
+    )
+    chunks = sum(len(one.chunks) for batch in notes for one in batch)
+    return Outcome(
+        goals=[Goal("Writing notes, store against bare FTS5", ratio, "×", at_most=2.0)],
+        tables=[
+            Table(
+                f"{count:,} notes with {chunks:,} chunks, median of {_REPETITIONS}",
+                ("way", "seconds", "CPU seconds", "ms per note", "against bare"),
+                [
+                    (
+                        way,
+                        round(seconds[way], 2),
+                        round(median(one.cpu for one in taken[way]), 2),
+                        round(seconds[way] / count * 1000, 3),
+                        round(seconds[way] / seconds["bare"], 2),
+                    )
+                    for way in _WAYS
+                ],
+            )
+        ],
+        rows=raw,
+        facts={**corpus.facts(), "notes": count, "chunks": chunks, "batch": settings.batch},
+    )
+
+
+def _analysed(count: int, settings: Settings) -> list[Prepared]:
+    modified = datetime(2025, 1, 1, tzinfo=UTC)
+    found = []
+    for note in corpus.notes(count):
+        parsed = parse_note(
+            note.markdown().encode(), path=note.path, collection="notes", modified=modified
+        )
+        if parsed.document is not None:
+            found.append(prepare(parsed.document, settings))
+    return found
+
+
+def _through_store(path: Path, notes: Sequence[Sequence[Prepared]]) -> None:
+    store = SqliteStore.open(path)
+    store.add_collection(Collection("notes"))
+    for batch in notes:
+        store.apply(Batch("notes", batch))
+    store.close()

@@ -1,0 +1,114 @@
+"""The most memory that a process ever holds (peak resident set, in MB of a million bytes).
+
+Searches are `python -m twolane search` over the library of the query measurement: 100,000 notes of
+one chunk with vectors of 512 dimensions, the query embedded by the real model.
+What a hybrid search may take is one float32 matrix of the vectors and 300 MB.
+Indexing is `python -m twolane index --no-wait` over folders of different sizes.
+One batch is what 200 notes take beyond two notes; the peak may not grow by more than that
+between the middle and the large folder.
+Pages of mapped files count as far as they were read.
+The baseline is an empty Python process, and one that imports NumPy and apsw.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import corpus
+import synthetic_library
+from outcome import Goal, Outcome, Room, Table, median
+from processes import environment, peak_mb
+from twolane.settings import Settings
+
+_REPETITIONS = 3
+_ROOM_MB = 300
+_QUERY = "how do I keep the kitchen chain clean"
+
+
+def measure(room: Room) -> Outcome:
+    """Run processes of each kind and ask each for its peak."""
+    chunks = room.size(100_000, 5_000)
+    middle, large = room.size(2_000, 400), room.size(10_000, 1_000)
+    library = synthetic_library.library(room.folder, chunks)
+    nothing = room.folder / "nothing.py"
+    nothing.write_text("", "utf-8")
+    imports = room.folder / "imports.py"
+    imports.write_text("import apsw, numpy\n", "utf-8")
+    searching = ["twolane", "search", "--db", str(library), "--json", _QUERY]
+    kinds: dict[str, list[str]] = {
+        "python": ["nothing"],
+        "python with NumPy and apsw": ["imports"],
+        "lexical search": [*searching, "--mode", "lexical"],
+        "hybrid search, first ever": searching,
+        "hybrid search": searching,
+    }
+    for size in (2, Settings().batch, middle, large):
+        vault = corpus.write_vault(room.folder, size)
+        kinds[f"indexing {size:,} notes"] = [
+            "twolane", "index", "--no-wait", "--quiet", "--db", "DB", str(vault),
+        ]  # fmt: skip
+    raw = []
+    for repetition in range(_REPETITIONS):
+        for kind, words in kinds.items():
+            # Large folders take long, and their peaks hardly differ from run to run.
+            if str(corpus.write_vault(room.folder, large)) in words and repetition:
+                continue
+            raw.append(
+                {
+                    "repetition": repetition,
+                    "kind": kind,
+                    "peak MB": _peak(room.folder, kind, words, repetition),
+                }
+            )
+    peaks = {
+        kind: median(float(str(row["peak MB"])) for row in raw if row["kind"] == kind)
+        for kind in kinds
+    }
+    matrix = chunks * synthetic_library.space().dimensions * 4 / 1e6
+    batch = peaks[f"indexing {Settings().batch:,} notes"] - peaks["indexing 2 notes"]
+    growth = peaks[f"indexing {large:,} notes"] - peaks[f"indexing {middle:,} notes"]
+    return Outcome(
+        goals=[
+            Goal(
+                f"Lexical search over {chunks:,} notes", peaks["lexical search"], "MB", at_most=120
+            ),
+            Goal(
+                f"Hybrid search over {chunks:,} chunks",
+                peaks["hybrid search"],
+                "MB",
+                at_most=round(matrix + _ROOM_MB, 1),
+            ),
+            Goal(
+                f"Growth of indexing from {middle:,} to {large:,} notes",
+                growth,
+                "MB",
+                at_most=round(batch, 1),
+            ),
+        ],
+        tables=[
+            Table(
+                "Peak memory, MB, median",
+                ("process", "peak"),
+                [
+                    *((kind, round(peak, 1)) for kind, peak in peaks.items()),
+                    (f"one float32 matrix of {chunks:,} × 512", round(matrix, 1)),
+                    ("one batch while indexing", round(batch, 1)),
+                ],
+            )
+        ],
+        rows=raw,
+        facts={**corpus.facts(), "chunks": chunks},
+    )
+
+
+def _peak(folder: Path, kind: str, words: list[str], repetition: int) -> float:
+    db = folder / f"memory-{repetition}-{kind.replace(' ', '-')}.db"
+    cache = folder / ("memory-cache" if "first" not in kind else f"memory-cache-{repetition}")
+    variables = environment(folder, TWOLANE_CACHE=str(cache))
+    variables["PYTHONPATH"] += f"{os.pathsep}{folder}"
+    if kind == "hybrid search" and not cache.exists():
+        peak_mb(words, variables, folder / "peak")
+    return peak_mb(
+        [str(db) if word == "DB" else word for word in words], variables, folder / "peak"
+    )

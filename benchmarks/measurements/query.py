@@ -1,0 +1,341 @@
+"""A warm hybrid query over 100,000 chunks, against bare FTS5 and bare NumPy.
+
+The library holds one-passage notes: 100,000 documents, each with one chunk and one vector of 512
+dimensions (unit vectors in clusters), written through `apply` and `add_vectors`.
+Queries go through `Library.search` with the default settings; the query's vector is prepared
+beforehand, because embedding is measured apart.
+Half of the queries are two to four words of medium frequency, half are questions of six to ten
+words with function words, in English and Russian by turns.
+The baseline answers with row numbers alone: the MATCH expressions that the lexical lane issued for
+this query, with the same weights, order and limit, on a bare FTS5 table of the same streams, and
+then a float32 dot product over the same matrix with `argpartition` for the dense lane's pool.
+It runs one after the other; `Library.search` runs its two lanes beside each other.
+Every query is asked once by each side in every repetition, after a warm-up with other queries;
+a query counts with its median, and stages are timed one by one in a pass of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import numpy as np
+
+import bare
+import corpus
+import synthetic_library
+from outcome import Goal, Outcome, Room, Table, median, percentile, timed
+from twolane.answers import Candidate, Frequencies, Lane
+from twolane.fusion import Ranking, fuse
+from twolane.lanes import dense_hits, lexical_hits
+from twolane.library import LOCAL, Library
+from twolane.model import Space
+from twolane.query import narrow, parse
+from twolane.results import result_of
+from twolane.scopes import Scope, Word
+from twolane.scoring import score
+from twolane.settings import Settings
+from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite.conditions import match_any
+
+if TYPE_CHECKING:
+    from synthetic_library import Vectors
+    from twolane.ports import Matrix, Vector
+
+_REPETITIONS = 3
+_CANDIDATES = 200
+_STAGES = ("parse", "lexical", "dense", "fusion", "results")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query with what both sides need to answer it."""
+
+    kind: str
+    text: str
+    vector: Vector
+    expressions: Sequence[tuple[str, int]]
+
+
+def measure(room: Room) -> Outcome:
+    """Ask both sides by turns, then look at the stages."""
+    count = room.size(100_000, 5_000)
+    path = synthetic_library.library(room.folder, count)
+    baseline = _Baseline.over(path, count)
+    embedder = PreparedEmbedder(synthetic_library.space())
+    store = SqliteStore.open(path, create=False)
+    settings = Settings()
+    with Library(store, settings, embedder) as library:
+        asked = _asked(store, embedder, baseline.matrix, settings, room.size(200, 40))
+        _warm_up(library, baseline, embedder)
+        raw = _by_turns(library, baseline, asked)
+        stages = [_staged(store, settings, one) for one in asked]
+        scoring = _scoring(store, asked)
+    baseline.close()
+    return _outcome(count, raw, stages, scoring)
+
+
+class PreparedEmbedder:
+    """Stands for an embedder that takes no time: it knows the vectors of its queries."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.known: dict[str, Vector] = {}
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector that was prepared for this text."""
+        return self.known[text]
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        """One prepared row per text."""
+        return np.stack([self.known[text] for text in texts])
+
+
+class _Baseline:
+    """Bare FTS5 and bare NumPy over the library's own streams and vectors."""
+
+    def __init__(self, words: apsw.Connection, matrix: Vectors, pool: int) -> None:
+        self._words = words
+        self.matrix = matrix
+        self._pool = pool
+
+    @classmethod
+    def over(cls, library: Path, count: int) -> _Baseline:
+        path = library.with_name(f"bare-{count}.db")
+        if not path.exists():
+            source = apsw.Connection(str(library), flags=apsw.SQLITE_OPEN_READONLY)
+            rows = source.execute(
+                "SELECT row, title, aliases, tags, headings, description, url, stems"
+                " FROM texts ORDER BY row"
+            )
+            bare.fill(path, synthetic_library.batches(rows, Settings().batch))
+            source.close()
+        dimensions = synthetic_library.space().dimensions
+        return cls(
+            bare.connect(path), synthetic_library.vectors(count, dimensions), Settings().pool
+        )
+
+    def answer(self, asked: Asked) -> tuple[list[Any], Any]:
+        found = [
+            self._words.execute(bare.MATCH, expression).fetchall()
+            for expression in asked.expressions
+        ]
+        similarities = self.matrix @ asked.vector
+        best = np.argpartition(similarities, -self._pool)[-self._pool :]
+        return found, best[np.argsort(-similarities[best])]
+
+    def close(self) -> None:
+        self._words.close()
+
+
+class _Listening:
+    """A retrieval that remembers which words the lexical lane asked for, and how."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self.expressions: list[tuple[str, int]] = []
+
+    def frequencies(self, words: Sequence[Word]) -> Frequencies:
+        return self._store.frequencies(words)
+
+    def lexical(
+        self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int
+    ) -> list[Candidate]:
+        self.expressions.append((match_any(words, every=every), limit))
+        return self._store.lexical(words, scope, every=every, limit=limit)
+
+
+def _asked(
+    store: SqliteStore,
+    embedder: PreparedEmbedder,
+    matrix: Vectors,
+    settings: Settings,
+    count: int,
+) -> list[Asked]:
+    dice = np.random.default_rng(corpus.SEED + 2)
+    found = []
+    for kind, text in corpus.queries(count):
+        query = parse(text, store.languages())
+        listening = _Listening(store)
+        lexical_hits(
+            listening,  # type: ignore[arg-type]
+            query,
+            narrow(LOCAL, query),
+            limit=settings.pool,
+            common_share=settings.common_share,
+            coverage_power=settings.coverage_power,
+        )
+        vector = _near(matrix[dice.integers(len(matrix))], dice)
+        embedder.known[query.meaning] = vector
+        found.append(Asked(kind, text, vector, listening.expressions))
+    return found
+
+
+def _near(passage: Vector, dice: np.random.Generator) -> Vector:
+    noise = dice.standard_normal(len(passage), np.float32) / np.sqrt(np.float32(len(passage)))
+    vector = passage + noise
+    unit: Vector = (vector / np.linalg.norm(vector)).astype(np.float32)
+    return unit
+
+
+def _warm_up(library: Library, baseline: _Baseline, embedder: PreparedEmbedder) -> None:
+    vector = baseline.matrix[0]
+    for _, text in corpus.queries(20, seed=corpus.SEED + 100):
+        embedder.known[parse(text).meaning] = vector
+        answer = library.search(text)
+        if answer.degraded:
+            raise RuntimeError(f"a lane did not run: {answer.degraded}")
+        baseline.answer(Asked("", text, vector, [('"a"', _CANDIDATES)]))
+
+
+def _by_turns(
+    library: Library, baseline: _Baseline, asked: Sequence[Asked]
+) -> list[dict[str, Any]]:
+    raw = []
+    for repetition in range(_REPETITIONS):
+        for number, one in enumerate(asked):
+            turns: list[tuple[str, Callable[[Any], Any], Any]] = [
+                ("library", library.search, one.text),
+                ("bare", baseline.answer, one),
+            ]
+            if (number + repetition) % 2:
+                turns.reverse()
+            row: dict[str, Any] = {"repetition": repetition, "kind": one.kind, "query": one.text}
+            for side, ask, what in turns:
+                answer, taken = timed(ask, what)
+                row[f"{side} ms"] = round(taken.seconds * 1000, 3)
+                if side == "library":
+                    row["results"] = len(answer.results)
+                    row["lanes"] = {lane.lane: round(lane.ms, 3) for lane in answer.lanes}
+            row["expressions"] = len(one.expressions)
+            raw.append(row)
+    return raw
+
+
+def _staged(store: SqliteStore, settings: Settings, asked: Asked) -> dict[str, Any]:
+    """The stages of one search, one after the other, as `Searcher` runs them."""
+    query, parsing = timed(lambda: parse(asked.text, store.languages()))
+    scope = narrow(LOCAL, query)
+    generation = store.generations()[0].number
+    lexical, by_words = timed(
+        lexical_hits,
+        store,
+        query,
+        scope,
+        limit=settings.pool,
+        common_share=settings.common_share,
+        coverage_power=settings.coverage_power,
+    )
+    dense, by_meaning = timed(
+        dense_hits,
+        store,
+        generation,
+        asked.vector,
+        scope,
+        limit=settings.pool,
+        floor=settings.min_similarity,
+    )
+    fused, fusion = timed(
+        fuse,
+        [Ranking(Lane.LEXICAL, 1.0, lexical), Ranking(Lane.DENSE, 1.0, dense)],
+        k=settings.rrf_k,
+        plausible=query.reading.languages if query.reading.spoken else None,
+    )
+
+    def show() -> None:
+        best = fused[: settings.limit]
+        documents = store.documents([one.id for one in best])
+        for one in best:
+            result_of(one, documents[one.id], store.chunks(one.id), query.marks)
+
+    _, results = timed(show)
+    taken = zip(_STAGES, (parsing, by_words, by_meaning, fusion, results), strict=True)
+    return {
+        "kind": asked.kind,
+        "query": asked.text,
+        **{stage: round(one.seconds * 1000, 3) for stage, one in taken},
+    }
+
+
+def _scoring(store: SqliteStore, asked: Sequence[Asked]) -> list[float]:
+    """Milliseconds of scoring a full pool of candidates, for queries that have one."""
+    found = []
+    for one in asked:
+        words = parse(one.text, store.languages()).marks
+        candidates = store.lexical(words, LOCAL, every=False, limit=_CANDIDATES)
+        if len(candidates) == _CANDIDATES:
+            _, taken = timed(score, words, candidates, store.frequencies(words))
+            found.append(taken.seconds * 1000)
+    return found
+
+
+def _outcome(
+    count: int,
+    raw: Sequence[dict[str, Any]],
+    stages: Sequence[dict[str, Any]],
+    scoring: Sequence[float],
+) -> Outcome:
+    kinds = ("all", *sorted({row["kind"] for row in raw}))
+    rows = []
+    for kind in kinds:
+        ours, theirs = _medians(raw, kind, "library ms"), _medians(raw, kind, "bare ms")
+        rows.append(
+            (
+                kind,
+                *(
+                    round(percentile(one, share), 1)
+                    for one in (ours, theirs)
+                    for share in (0.5, 0.95)
+                ),
+                round(percentile(ours, 0.5) / percentile(theirs, 0.5), 2),
+            )
+        )
+    first = [row["library ms"] for row in raw if row["repetition"] == 0]
+    timing = [(stage, [row[stage] for row in stages]) for stage in _STAGES]
+    timing += [(f"scoring of {_CANDIDATES} candidates (part of lexical)", list(scoring))]
+    return Outcome(
+        goals=[
+            Goal(
+                f"Hybrid query over {count:,} chunks, p50 against bare FTS5 + NumPy",
+                rows[0][-1],
+                "×",
+                at_most=1.5,
+            )
+        ],
+        tables=[
+            Table(
+                f"{count:,} notes of one chunk, {len(stages)} queries, ms",
+                ("queries", "p50", "p95", "bare p50", "bare p95", "p50 against bare"),
+                rows,
+            ),
+            Table(
+                "Stages one after the other, ms",
+                ("stage", "p50", "p95"),
+                [
+                    (stage, round(percentile(ms, 0.5), 2), round(percentile(ms, 0.95), 2))
+                    for stage, ms in timing
+                    if ms
+                ],
+            ),
+        ],
+        rows=[*raw, *({"pass": "stages", **row} for row in stages)],
+        facts={
+            **corpus.facts(),
+            "notes": count,
+            "chunks per note": 1,
+            "dimensions": synthetic_library.space().dimensions,
+            "p50 at first sight, ms": percentile(first, 0.5),
+            "scoring ms": [round(ms, 3) for ms in scoring],
+        },
+    )
+
+
+def _medians(raw: Sequence[dict[str, Any]], kind: str, column: str) -> list[float]:
+    by_query: dict[str, list[float]] = {}
+    for row in raw:
+        if kind in ("all", row["kind"]):
+            by_query.setdefault(row["query"], []).append(row[column])
+    return [median(values) for values in by_query.values()]

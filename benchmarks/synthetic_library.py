@@ -1,0 +1,144 @@
+"""A library of synthetic notes with synthetic vectors, written through the store itself.
+
+Each note is one passage, so that a library of 100,000 chunks has 100,000 documents:
+the most rows that the full-text index can have for that many vectors.
+Notes skip parsing and language detection, which other measurements time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import corpus
+from twolane.chunking import CHUNKER, estimate_tokens
+from twolane.embedders.use import UseEmbedder
+from twolane.indexing import recipe
+from twolane.language import stream
+from twolane.model import (
+    Batch,
+    Chunk,
+    Collection,
+    Document,
+    Heading,
+    Prepared,
+    Space,
+    Stems,
+    digest,
+)
+from twolane.settings import Settings
+from twolane.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+T = TypeVar("T")
+
+COLLECTION = "notes"
+
+# Passages about one thing lie close together: so many passages to a thing, so far from its centre.
+_PER_CLUSTER = 33
+_SPREAD = 0.8
+
+
+def library(folder: Path, count: int) -> Path:
+    """A database with so many notes, passages and vectors; made once per folder."""
+    path = folder / f"library-{count}.db"
+    if path.exists():
+        return path
+    settings = Settings()
+    unfinished = path.with_suffix(".unfinished")
+    store = SqliteStore.open(unfinished)
+    store.add_collection(Collection(COLLECTION))
+    generation = store.open_generation(space()).number
+    made = vectors(count, space().dimensions)
+    first = 0
+    for batch in batches(prepared(count, settings), settings.batch):
+        store.apply(Batch(COLLECTION, batch))
+        chunks = [one.chunks[0] for one in batch]
+        store.add_vectors(
+            generation,
+            [
+                (chunk.content_hash, chunk.text_hash, vector)
+                for chunk, vector in zip(chunks, made[first : first + len(batch)], strict=True)
+            ],
+        )
+        first += len(batch)
+    store.close()
+    unfinished.rename(path)
+    return path
+
+
+def space() -> Space:
+    """The space of the default embedder, so that its queries fit the vectors."""
+    return UseEmbedder(chunker=CHUNKER).space
+
+
+def vectors(count: int, dimensions: int, *, seed: int = corpus.SEED) -> Vectors:
+    """Unit vectors in clusters, the same for the same count."""
+    import numpy as np
+
+    dice = np.random.default_rng(seed)
+    centres = dice.standard_normal((max(1, count // _PER_CLUSTER), dimensions), np.float32)
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    found = dice.standard_normal((count, dimensions), np.float32)
+    found *= _SPREAD / np.sqrt(np.float32(dimensions))
+    found += centres[dice.integers(len(centres), size=count)]
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    return found
+
+
+def prepared(count: int, settings: Settings) -> Iterator[Prepared]:
+    """Notes of one passage, analysed as far as the store needs."""
+    analysed = recipe(settings)
+    for note in corpus.notes(count, sections=False):
+        yield _prepared(note, analysed)
+
+
+def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The things in lists of this size."""
+    left = iter(things)
+    while batch := list(islice(left, size)):
+        yield batch
+
+
+def _prepared(note: corpus.Note, analysed: str) -> Prepared:
+    body = note.body()
+    moment = datetime.fromisoformat(note.created).replace(tzinfo=UTC)
+    document = Document(
+        id=f"{COLLECTION}/{note.path}",
+        collection=COLLECTION,
+        title=note.title,
+        body=body,
+        path=note.path,
+        tags=note.tags,
+        headings=(Heading(1, note.title, 1, 0),),
+        created=moment,
+        updated=moment,
+        content_hash=digest(body),
+    )
+    chunk = Chunk(
+        position=0,
+        start=0,
+        end=len(body),
+        first_line=1,
+        last_line=body.count("\n") + 1,
+        headings=(),
+        language=note.language,
+        tokens=estimate_tokens(body),
+        content_hash=digest(f"{note.title}\n\n{body}"),
+        text_hash=digest(body),
+    )
+    stems = Stems(
+        title=stream(note.title, note.language),
+        tags="".join(stream(tag) for tag in note.tags),
+        headings=stream(note.title, note.language),
+        body=stream(body, note.language),
+    )
+    return Prepared(document, (chunk,), stems, recipe=analysed)

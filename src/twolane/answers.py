@@ -1,0 +1,153 @@
+"""What is answered: candidates and hits on their way, results and explanations at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from twolane.model import Kind, Stems
+
+
+class Mode(StrEnum):
+    """Which lanes the caller wants to hear."""
+
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    SEMANTIC = "semantic"
+    EXACT = "exact"
+
+
+class Lane(StrEnum):
+    """Something that answers a query with a ranked list."""
+
+    LEXICAL = "lexical"
+    DENSE = "dense"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A document that may match by words, with the streams that scoring needs."""
+
+    id: str
+    languages: tuple[str, ...]
+    stems: Stems
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """What scoring needs to know of the whole index."""
+
+    documents: int
+    containing: Mapping[str, int]
+    average_lengths: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A document near a vector: its best chunk and that chunk's similarity."""
+
+    id: str
+    languages: tuple[str, ...]
+    position: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document in a lane.
+
+    `vote` scales the lane's weight for this document: a match of half the query votes half.
+    """
+
+    id: str
+    languages: tuple[str, ...]
+    score: float
+    position: int | None = None
+    vote: float = 1.0
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one lane gave one result: `weight × vote / (k + rank)`.
+
+    `rank` is None and `abstained` is set where the lane could not judge the document
+    and lent its weight to the dense rank.
+    """
+
+    lane: Lane
+    rank: int | None
+    score: float | None
+    weight: float
+    vote: float
+    value: float
+    abstained: bool = False
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A document after fusion, with everything that made its score."""
+
+    id: str
+    score: float
+    contributions: tuple[Contribution, ...]
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A lane that could not run, and why."""
+
+    lane: Lane
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the caller sees of one found document.
+
+    `title_html` and `snippet` are escaped HTML whose only tag is `<mark>`.
+    """
+
+    id: str
+    kind: Kind
+    collection: str
+    path: str | None
+    url: str | None
+    title: str
+    title_html: str
+    tags: tuple[str, ...]
+    updated: datetime | None
+    score: float
+    heading: tuple[str, ...]
+    lines: tuple[int, int] | None
+    snippet: str
+    contributions: tuple[Contribution, ...]
+    relevance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneReport:
+    """How one lane did for one query."""
+
+    lane: Lane
+    weight: float
+    hits: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything a search says."""
+
+    query: str
+    mode: Mode
+    lanes: tuple[LaneReport, ...]
+    degraded: tuple[Degradation, ...]
+    generation: int | None
+    took_ms: float
+    results: tuple[Result, ...]
+    answerable: bool | None = None

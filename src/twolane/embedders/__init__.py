@@ -1,0 +1,1 @@
+"""Embedders: adapters that turn texts into unit vectors."""

@@ -1,0 +1,128 @@
+"""Everything that Twolane raises on purpose, in one tree.
+
+    TwolaneError                      the root: catch this to catch all of ours
+    ├── BadInput                      the caller asked for something that cannot be done as asked
+    │   ├── BadSetting                a setting has an unknown name or an impossible value
+    │   ├── BadGoldenSet              a golden set cannot be read or contradicts itself; lists why
+    │   ├── NoSuchDocument            a reference names no document that the caller may see
+    │   ├── AmbiguousDocument         a reference names several documents; lists them
+    │   ├── MissingFolder             a root to index does not exist or is not a folder
+    │   └── NotBuiltYet               a mode that this version does not have
+    ├── NotPermitted                  the scope lacks the capability that the call needs
+    ├── StoreError                    the store could not do its work
+    │   ├── NoDatabase                there is no database yet; names the command that makes one
+    │   ├── NotADatabase              the file is not a Twolane database, or is damaged
+    │   ├── NewerSchema               the database was written by a newer Twolane
+    │   └── StoreBusy                 another process holds the database; try again
+    └── EmbedderError                 the embedder could not do its work
+        ├── EmbedderUnavailable       the model or its package is not installed or does not load
+        └── BadVectors                the embedder answered with vectors that must not be stored
+
+Each message says what to do next.
+Interfaces translate a class into an exit code or an HTTP status, never a message into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class TwolaneError(Exception):
+    """The root of the tree."""
+
+
+class BadInput(TwolaneError):
+    """The caller asked for something that cannot be done as asked."""
+
+
+class BadSetting(BadInput):
+    """A setting has an unknown name or an impossible value."""
+
+
+class BadGoldenSet(BadInput):
+    """A golden set cannot be read or contradicts itself; `problems` holds every reason."""
+
+    SHOWN = 100
+
+    def __init__(self, source: str, problems: Sequence[str]) -> None:
+        count = len(problems)
+        lines = [f"{source}: {count} {'problem' if count == 1 else 'problems'} in this golden set"]
+        lines += [f"  {problem}" for problem in problems[: self.SHOWN]]
+        if count > self.SHOWN:
+            lines.append(f"  … and {count - self.SHOWN} more")
+        super().__init__("\n".join(lines))
+        self.source = source
+        self.problems = tuple(problems)
+
+
+class NoSuchDocument(BadInput):
+    """A reference names no document that the caller may see."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(
+            f"no document is called {reference!r}; "
+            "name it by id, path, URL or title as `twolane search` shows them"
+        )
+        self.reference = reference
+
+
+class AmbiguousDocument(BadInput):
+    """A reference names several documents; `candidates` holds their ids."""
+
+    def __init__(self, reference: str, candidates: Sequence[str]) -> None:
+        listed = "\n".join(f"  {candidate}" for candidate in candidates)
+        super().__init__(f"{reference!r} names {len(candidates)} documents; use one of\n{listed}")
+        self.reference = reference
+        self.candidates = tuple(candidates)
+
+
+class MissingFolder(BadInput):
+    """A root to index does not exist or is not a folder."""
+
+
+class NotBuiltYet(BadInput):
+    """A mode that this version does not have."""
+
+
+class NotPermitted(TwolaneError):
+    """The scope lacks the capability that the call needs."""
+
+    def __init__(self, capability: str) -> None:
+        super().__init__(f"this needs the capability {capability!r}; ask for a scope that has it")
+        self.capability = capability
+
+
+class StoreError(TwolaneError):
+    """The store could not do its work."""
+
+
+class NoDatabase(StoreError):
+    """There is no database yet."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(f"no database at {location}; make one with: twolane index FOLDER")
+        self.location = location
+
+
+class NotADatabase(StoreError):
+    """The file is not a Twolane database, or is damaged."""
+
+
+class NewerSchema(StoreError):
+    """The database was written by a newer Twolane."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds the database."""
+
+
+class EmbedderError(TwolaneError):
+    """The embedder could not do its work."""
+
+
+class EmbedderUnavailable(EmbedderError):
+    """The model or its package is not installed or does not load."""
+
+
+class BadVectors(EmbedderError):
+    """The embedder answered with vectors that must not be stored."""

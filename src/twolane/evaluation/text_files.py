@@ -1,0 +1,70 @@
+"""Read and write the text files of an evaluation, with errors that name the file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from twolane.errors import BadInput
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark, with LF line ends."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, f"at byte {error.start}") from error
+    return text.replace("\r\n", "\n")
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, with their numbers from 1."""
+    number = 0
+    try:
+        # Only LF ends a line here: other line separators may be part of a text.
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line.rstrip("\r\n")
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, f"after line {number}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file that is complete or untouched, whatever happens meanwhile."""
+    try:
+        data = text.encode()
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".twolane-")
+        written = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            # A file made by mkstemp is private; what is written here is a file like any other.
+            written.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+            written.replace(path)
+        finally:
+            written.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be written ({error.strerror}); choose another place"
+        ) from error
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            f"{path} was not written: half of a surrogate pair is no character; remove it"
+        ) from error
+
+
+def _unreadable(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"{path} cannot be read ({error.strerror}); check the path")
+
+
+def _not_utf8(path: Path, where: str) -> BadInput:
+    return BadInput(f"{path} is not UTF-8 ({where}); save it as UTF-8 and try again")

@@ -1,0 +1,279 @@
+"""The write path: source → parse → chunk → store. The only writer of documents.
+
+Files are read once, in batches; what a batch holds is searchable when the batch is committed.
+An interrupted run loses at most one batch of work, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from twolane.chunking import CHUNKER, SMALLEST, chunk_document, estimate_tokens, plain
+from twolane.language import only_stemmed_as, stream
+from twolane.language.detection import language_of
+from twolane.model import (
+    Batch,
+    Chunk,
+    Collection,
+    Document,
+    FileRecord,
+    FileState,
+    Prepared,
+    Problem,
+    ProblemCode,
+    Stems,
+    digest,
+)
+from twolane.parsing.markdown import parse_note
+from twolane.permissions import require
+from twolane.ports import Entry, Known, Source, Store
+from twolane.scopes import Capability, Scope
+from twolane.settings import Settings
+
+# Raised when stems or passages of the same text change, so that unchanged files are done again.
+ANALYSIS = "1"
+
+# Losing more than this share of a root's files at once looks like a mistake, not like tidying up.
+_SUDDEN_LOSS = 0.5
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run did."""
+
+    collection: str
+    indexed: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    failed: int = 0
+    deleted: int = 0
+    withheld: int = 0
+    seconds: float = 0.0
+    problems: list[Problem] = field(default_factory=list)
+
+
+Progress = Callable[[Report], None]
+
+
+def prepare(document: Document, settings: Settings) -> Prepared:
+    """Analyse a document: its passages, its languages and its stems."""
+    candidates = settings.languages
+    usual = language_of(f"{document.title}\n{plain(document.body[:4000])}", candidates)
+    chunks = chunk_document(
+        document,
+        size=_chunk_size(document.body, settings),
+        overlap=settings.chunk_overlap,
+        breadcrumb=settings.breadcrumb,
+        language_of=lambda text: language_of(text, candidates, usual),
+    )
+    only = only_stemmed_as(settings.stemming)
+    spoken = only or usual
+    stems = Stems(
+        title=stream(document.title, spoken),
+        aliases=stream("\n".join(document.aliases), spoken),
+        tags="".join(stream(tag) for tag in document.tags),
+        headings=stream("\n".join(heading.text for heading in document.headings), spoken),
+        description=stream(
+            "\n".join((document.description, document.summary, *document.arguments)), spoken
+        ),
+        url=stream(document.url or "", spoken),
+        body=_body_stream(document.body, chunks, only),
+    )
+    return Prepared(document, chunks, stems, recipe=recipe(settings))
+
+
+def recipe(settings: Settings) -> str:
+    """A name for how documents are analysed under these settings."""
+    return digest(
+        f"{ANALYSIS} {CHUNKER} {settings.chunk_tokens} {settings.chunk_overlap} "
+        f"{settings.chunk_characters} {settings.breadcrumb} {settings.stemming} "
+        f"{' '.join(settings.languages)}"
+    )
+
+
+class Indexer:
+    """Brings collections of a store in step with their sources."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+
+    def index(
+        self,
+        source: Source,
+        collection: Collection,
+        scope: Scope,
+        *,
+        prune: bool = False,
+        progress: Progress = lambda report: None,
+    ) -> Report:
+        """Bring the collection in step with the source.
+
+        Unchanged files are not read.
+        If more than half of the known files are gone, nothing is deleted unless `prune`.
+        """
+        require(scope, Capability.WRITE)
+        started = time.perf_counter()
+        self._store.add_collection(collection)
+        run = _Run(self._store, self._settings, collection.name, progress)
+        for offered in source.entries():
+            run.take(source, offered)
+        run.finish(prune=prune)
+        run.report.seconds = time.perf_counter() - started
+        return run.report
+
+
+class _Run:
+    """One pass over a source."""
+
+    def __init__(
+        self, store: Store, settings: Settings, collection: str, progress: Progress
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._collection = collection
+        self._progress = progress
+        self._known: Mapping[str, Known] = store.known(collection)
+        self._recipe = recipe(settings)
+        self._seen: set[str] = set()
+        self._closed_folders: list[str] = []
+        self._upserts: list[Prepared] = []
+        self._deletes: list[str] = []
+        self._records: list[FileRecord] = []
+        self.report = Report(collection)
+
+    def take(self, source: Source, offered: Entry | FileRecord) -> None:
+        self._seen.add(offered.path)
+        if isinstance(offered, FileRecord):
+            self._pass_over(offered)
+        elif self._is_unchanged(offered):
+            self.report.unchanged += 1
+        else:
+            self._read(source, offered)
+        self._progress(self.report)
+        if len(self._upserts) + len(self._records) >= self._settings.batch:
+            self._commit()
+
+    def finish(self, *, prune: bool) -> None:
+        gone = [path for path in self._known if not self._is_there(path)]
+        documents = [known.id for path in gone if (known := self._known[path]).id is not None]
+        held = sum(known.id is not None for known in self._known.values())
+        if documents and len(documents) > held * _SUDDEN_LOSS and not prune:
+            self.report.withheld = len(documents)
+            gone = [path for path in gone if self._known[path].id is None]
+        else:
+            self._deletes += documents
+            self.report.deleted = len(documents)
+        self._commit(forgotten=gone)
+
+    def _is_there(self, path: str) -> bool:
+        # What lies in a folder that could not be opened is not gone, only out of sight.
+        return path in self._seen or any(
+            path.startswith(f"{folder}/") for folder in self._closed_folders
+        )
+
+    def _is_unchanged(self, entry: Entry) -> bool:
+        known = self._known.get(entry.path)
+        return (
+            known is not None
+            and known.id is not None
+            and known.stamp == entry.stamp
+            and known.recipe == self._recipe
+        )
+
+    def _read(self, source: Source, entry: Entry) -> None:
+        try:
+            data = source.read(entry)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._pass_over(
+                FileRecord(entry.path, FileState.FAILED, None, reason, ProblemCode.UNREADABLE)
+            )
+            return
+        modified = datetime.fromtimestamp(entry.stamp.modified_ns / 1e9, UTC)
+        parsed = parse_note(data, path=entry.path, collection=self._collection, modified=modified)
+        self.report.problems += parsed.problems
+        if parsed.document is None:
+            first = parsed.problems[0]
+            self._replace_by_record(
+                FileRecord(entry.path, FileState.FAILED, entry.stamp, first.reason, first.code)
+            )
+            self.report.failed += 1
+        elif not parsed.document.searchable:
+            self._pass_over(
+                FileRecord(
+                    entry.path,
+                    FileState.SKIPPED,
+                    entry.stamp,
+                    "`search: false` in its front matter",
+                    ProblemCode.EXCLUDED,
+                )
+            )
+        else:
+            self._upsert(parsed.document, entry, parsed.problems)
+
+    def _upsert(self, document: Document, entry: Entry, problems: tuple[Problem, ...]) -> None:
+        prepared = prepare(document, self._settings)
+        self._upserts.append(
+            Prepared(
+                prepared.document, prepared.chunks, prepared.stems, entry.stamp, prepared.recipe
+            )
+        )
+        if problems:
+            first = problems[0]
+            self._records.append(
+                FileRecord(entry.path, FileState.INDEXED, entry.stamp, first.reason, first.code)
+            )
+        self.report.indexed += 1
+
+    def _pass_over(self, record: FileRecord) -> None:
+        self._replace_by_record(record)
+        if record.state == FileState.FAILED:
+            if record.code == ProblemCode.UNREADABLE:
+                self._closed_folders.append(record.path)
+            self.report.failed += 1
+            code = record.code or ProblemCode.INTERNAL
+            self.report.problems.append(Problem(record.path, code, record.reason))
+        else:
+            self.report.skipped += 1
+
+    def _replace_by_record(self, record: FileRecord) -> None:
+        self._records.append(record)
+        known = self._known.get(record.path)
+        # The text of a file that cannot be read now stays: the file may well be back tomorrow.
+        if known and known.id is not None and record.code != ProblemCode.UNREADABLE:
+            self._deletes.append(known.id)
+
+    def _commit(self, forgotten: list[str] | None = None) -> None:
+        if self._upserts or self._deletes or self._records or forgotten:
+            self._store.apply(
+                Batch(
+                    self._collection,
+                    self._upserts,
+                    self._deletes,
+                    self._records,
+                    forgotten or (),
+                )
+            )
+        self._upserts, self._deletes, self._records = [], [], []
+
+
+def _chunk_size(body: str, settings: Settings) -> int:
+    """The size of a passage in tokens; characters are worth what they cost in this text."""
+    if not settings.chunk_characters or not body:
+        return settings.chunk_tokens
+    worth = estimate_tokens(body) / len(body)
+    return max(SMALLEST, round(settings.chunk_characters * worth))
+
+
+def _body_stream(body: str, chunks: tuple[Chunk, ...], only: str | None) -> str:
+    """The body's stems, each passage in its own language, overlaps counted once."""
+    pieces = []
+    end = 0
+    for chunk in chunks:
+        pieces.append(stream(body[max(end, chunk.start) : chunk.end], only or chunk.language))
+        end = max(end, chunk.end)
+    return "".join(pieces)

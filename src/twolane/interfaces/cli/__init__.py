@@ -1,0 +1,18 @@
+"""The command line: each command reads its options, asks the library once, and prints."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command that the arguments name, and exit with its code."""
+    try:
+        from twolane.interfaces.cli.app import app
+        from twolane.interfaces.cli.output import prepare_streams
+
+        prepare_streams()
+        app(prog_name="twolane")
+    except KeyboardInterrupt:
+        # Only an interrupt before or after a command comes here; commands report their own.
+        sys.exit(130)

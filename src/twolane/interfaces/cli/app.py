@@ -1,0 +1,46 @@
+"""All commands under one name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from twolane import __version__
+from twolane.interfaces.cli.embed import embed
+from twolane.interfaces.cli.guard import guarded
+from twolane.interfaces.cli.index import index
+from twolane.interfaces.cli.reading import get, outline
+from twolane.interfaces.cli.search import search
+from twolane.interfaces.cli.settings import settings
+from twolane.interfaces.cli.status import doctor, status
+
+app = typer.Typer(
+    name="twolane",
+    help="Search your notes by words and by meaning.",
+    epilog="Begin with: twolane index FOLDER",
+    no_args_is_help=True,
+    # Help in plain text is quicker, fits any width and reads well in a pipe.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _command in (index, search, get, outline, embed, status, doctor, settings):
+    app.command()(guarded(_command))
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"twolane {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _twolane(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Search your notes by words and by meaning."""

@@ -1,0 +1,197 @@
+"""`twolane index`: bring the library in step with folders of notes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.answers import Degradation, Lane
+from twolane.errors import BadInput, EmbedderUnavailable, MissingFolder, NoDatabase
+from twolane.interfaces import failures, wire
+from twolane.interfaces.cli.opening import load_settings, open_library
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8
+from twolane.interfaces.cli.progress import files_bar, passages_bar
+from twolane.model import FileState, ProblemCode
+
+if TYPE_CHECKING:
+    from twolane.indexing import Report
+    from twolane.library import Library
+    from twolane.pipeline import Filled
+    from twolane.settings import Settings
+
+log = logging.getLogger("twolane")
+
+# More files than this with a remark, and the screen shows nothing else.
+_MOST_FILES = 20
+
+
+def index(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Folders of notes.")],
+    no_wait: Annotated[
+        bool,
+        typer.Option("--no-wait", help="Index the text only; `twolane embed` adds meaning later."),
+    ] = False,
+    all_spaces: Annotated[
+        bool, typer.Option("--all-spaces", help="Wait for every embedding space, not the first.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if anything went wrong with a file.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete the notes of a folder that lost most or all.")
+    ] = False,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Index folders of notes, or what changed in them."""
+    del all_spaces  # There is one space, and it is waited for anyway.
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    run = _Run(quiet=quiet, as_json=as_json)
+    try:
+        with _library(settings, paths) as library:
+            for path in paths:
+                run.read(library, path, prune=prune)
+            if run.reports and not no_wait:
+                run.embed(library)
+    except KeyboardInterrupt:
+        output.error("interrupted; what was indexed is kept; run the same command to go on")
+        return failures.INTERRUPTED
+    if as_json:
+        output.say_json(wire.report_json(run.reports, run.filled, run.degraded))
+    if run.refused:
+        return failures.BAD_USAGE
+    return failures.PROBLEMS if strict and run.has_problems() else failures.OK
+
+
+def _library(settings: Settings, paths: Sequence[Path]) -> Library:
+    """The library, created if there is anything to put into it."""
+    try:
+        return open_library(settings, create=any(path.expanduser().is_dir() for path in paths))
+    except NoDatabase:
+        named = ", ".join(str(path) for path in paths)
+        raise MissingFolder(f"{named}: no such folder; nothing was indexed") from None
+
+
+@dataclass(slots=True)
+class _Run:
+    """What happens to the folders of one command, told as it happens."""
+
+    quiet: bool
+    as_json: bool
+    reports: list[Report] = field(default_factory=list)
+    refused: bool = False
+    filled: Filled | None = None
+    degraded: tuple[Degradation, ...] = ()
+
+    def read(self, library: Library, path: Path, *, prune: bool) -> None:
+        try:
+            require_utf8(path.expanduser().resolve())
+            with files_bar(path.resolve().name, quiet=self.quiet) as show:
+                report = library.index(path, prune=prune, progress=show)
+        except BadInput as error:
+            # The other folders are none the worse for one that is wrong.
+            output.error(failures.message(error))
+            self.refused = True
+            return
+        self.reports.append(report)
+        if not self.as_json:
+            _tell(library, path, report, quiet=self.quiet)
+
+    def embed(self, library: Library) -> None:
+        if library.settings.embedder == "none":
+            # This is what the user chose, so it is no problem.
+            if not (self.as_json or self.quiet):
+                output.say("Indexed for search by words only (embedder = none).")
+            return
+        try:
+            with passages_bar(quiet=self.quiet) as show:
+                self.filled = library.embed(progress=show)
+            stopped = self.filled.stopped
+        except EmbedderUnavailable as error:
+            stopped = str(error)
+            log.warning("embedding did not start: %s", stopped)
+        if stopped is not None:
+            self.degraded = (Degradation(Lane.DENSE, stopped),)
+        if not self.as_json:
+            _tell_embedding(self.filled, stopped, quiet=self.quiet)
+
+    def has_problems(self) -> bool:
+        return bool(
+            self.degraded
+            or (self.filled and self.filled.failed)
+            or any(report.problems or report.failed or report.withheld for report in self.reports)
+        )
+
+
+def _tell(library: Library, path: Path, report: Report, *, quiet: bool) -> None:
+    seen = report.indexed + report.unchanged + report.skipped + report.failed
+    if not quiet:
+        output.say((report.collection, output.TITLE), ("  ", ""), (str(path), output.DIM))
+        if seen or report.deleted or report.withheld:
+            output.say(_counts(report), indent=2)
+        else:
+            patterns = ", ".join(library.settings.include)
+            output.say(f"no notes found (looked for {patterns})", indent=2)
+    listed = [_remark(problem.path, problem.code, problem.reason) for problem in report.problems]
+    if not quiet:
+        listed += _skipped(library, report)
+    _list(listed)
+    if report.withheld:
+        output.say(
+            (f"{report.withheld:,} notes are gone from the folder. ", output.BAD),
+            "Nothing was deleted: so many at once may be a mistake. ",
+            "To delete them, run the same command with --prune.",
+            indent=2,
+        )
+
+
+def _counts(report: Report) -> str:
+    return (
+        f"{report.indexed:,} indexed, {report.unchanged:,} unchanged, {report.skipped:,} skipped, "
+        f"{report.failed:,} failed, {report.deleted:,} deleted in {report.seconds:.1f} s"
+    )
+
+
+def _remark(path: str, code: ProblemCode, reason: str) -> list[output.Piece]:
+    return [(path, output.PLACE), "  ", (f"{code.value}: ", output.BAD), reason]
+
+
+def _skipped(library: Library, report: Report) -> Iterable[list[output.Piece]]:
+    if not report.skipped:
+        return []
+    return [
+        [(one.record.path, output.PLACE), "  ", ("skipped: ", output.DIM), one.record.reason]
+        for one in library.files()
+        if one.collection == report.collection and one.record.state == FileState.SKIPPED
+    ]
+
+
+def _list(remarks: Sequence[list[output.Piece]]) -> None:
+    for pieces in remarks[:_MOST_FILES]:
+        output.say(*pieces, indent=2)
+    if len(remarks) > _MOST_FILES:
+        more = len(remarks) - _MOST_FILES
+        output.say(f"and {more:,} more: twolane status --files", indent=2)
+
+
+def _tell_embedding(filled: Filled | None, stopped: str | None, *, quiet: bool) -> None:
+    if filled and filled.failed:
+        output.say(
+            (f"{filled.failed:,} passages could not be embedded", output.BAD),
+            ": twolane status --files",
+        )
+    if stopped is not None:
+        output.say(
+            ("The text is indexed; the semantic (dense) lane is missing. ", output.BAD),
+            "`twolane embed` completes it later.",
+        )
+    elif filled and not quiet:
+        output.say(f"{filled.embedded:,} passages embedded")

@@ -1,0 +1,36 @@
+"""How a command comes by its library: settings, logging and the database."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import twolane.interfaces.cli.output as output
+from twolane.interfaces.cli.options import require_utf8
+from twolane.settings import Loaded, Settings, config_file
+
+if TYPE_CHECKING:
+    from twolane.library import Library
+
+
+def load_settings(db: Path | None, *, quiet: bool = False, verbose: bool = False) -> Loaded:
+    """The settings of this run; from here on the log goes to standard error."""
+    level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.WARNING
+    output.log_to_stderr(level)
+    if db is not None:
+        require_utf8(db)
+    return Settings.load(arguments={"db": db})
+
+
+def settings_file(loaded: Loaded) -> Path:
+    """The file that settings came from, or the one that they are looked for in."""
+    named = set(loaded.origins.values()) - {"default", "environment", "argument"}
+    return Path(named.pop()) if named else config_file()
+
+
+def open_library(settings: Settings, *, create: bool = False) -> Library:
+    """The library that the settings name; only `index` may create it."""
+    from twolane.library import Library
+
+    return Library.open(settings=settings, create=create)

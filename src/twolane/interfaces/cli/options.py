@@ -1,0 +1,44 @@
+"""The options that commands share, spelled once."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twolane.errors import BadInput
+
+Db = Annotated[
+    Path | None,
+    typer.Option(
+        "--db",
+        metavar="FILE",
+        help="The database. Otherwise TWOLANE_DB, or a file in your data directory.",
+        show_default=False,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is going on.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def require_utf8(path: Path) -> None:
+    """Refuse a path that no database can keep and SQLite cannot open."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        if "\ufffd" in shown:
+            raise BadInput(f"the name of {shown} is not valid UTF-8; rename it") from None
+        # The name is fine, but Python was told to take names for ASCII.
+        remedy = "use a UTF-8 locale, or set PYTHONUTF8=1"
+        raise BadInput(f"names like {shown} cannot be read in this locale; {remedy}") from None
+
+
+def typed(text: str) -> str:
+    """A text from the command line as notes spell it: NFC, and without bytes that are no text."""
+    whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return unicodedata.normalize("NFC", whole)

@@ -1,0 +1,88 @@
+"""Progress bars on standard error, where a person is watching."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import ProgressColumn, TaskID
+
+    from twolane.indexing import Report
+    from twolane.model import Progress
+
+
+@contextmanager
+def files_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Report], None]]:
+    """Shows how many files were looked at; how many there are is not known beforehand."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with _bars(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.completed:.0f} files {task.fields[rate]}"),
+        TimeElapsedColumn(),
+    ) as bars:
+        task = bars.add_task(f"reading {name}", total=None, rate="")
+
+        def show(report: Report) -> None:
+            seen = report.indexed + report.unchanged + report.skipped + report.failed
+            bars.update(task, completed=seen, rate=_rate(bars))
+
+        yield show
+
+
+@contextmanager
+def passages_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """Shows how many passages have their vector, how fast it goes and how long it will take."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    with _bars(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    ) as bars:
+        tasks: list[TaskID] = []
+
+        def show(progress: Progress) -> None:
+            done = progress.ready + progress.failed
+            total = done + progress.pending
+            if not tasks:
+                # What earlier runs did is no part of the speed of this one.
+                tasks.append(
+                    bars.add_task("embedding passages", total=total, completed=done, rate="")
+                )
+            bars.update(tasks[0], completed=done, total=total, rate=_rate(bars))
+
+        yield show
+
+
+def _bars(*columns: ProgressColumn) -> Bars:
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    # The bar goes when it is done: the report on standard output says what came of it.
+    return Bars(*columns, console=Console(stderr=True), transient=True)
+
+
+def _rate(bars: Bars) -> str:
+    speed = bars.tasks[0].speed
+    return f"{speed:.0f}/s" if speed else ""

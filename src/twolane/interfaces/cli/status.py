@@ -1,0 +1,165 @@
+"""`twolane status` and `twolane doctor`: how complete the index is, and whether all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.errors import BadSetting, StoreError
+from twolane.interfaces import failures, wire
+from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.settings import database_path
+
+if TYPE_CHECKING:
+    from twolane.library import FileStatus, Library, Status
+    from twolane.model import Collection
+    from twolane.settings import Settings
+
+# A damaged file can have a problem per row; the first few say what is wrong.
+_MOST_PROBLEMS = 10
+
+
+def status(
+    files: Annotated[
+        bool, typer.Option("--files", help="Show what became of each file, too.")
+    ] = False,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show how complete the index is."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    with open_library(settings) as library:
+        found = library.status()
+        collections = library.collections()
+        each = library.files() if files else None
+    if as_json:
+        output.say_json(wire.status_json(found, each, collections))
+        return
+    if not quiet:
+        _show(found, collections)
+    for lane in found.degraded:
+        output.say((f"{lane.lane.value} lane", output.BAD), f"  {lane.reason}")
+    if each is not None:
+        _show_files(each, has_vectors=found.generation is not None)
+
+
+def _show(found: Status, collections: Sequence[Collection]) -> None:
+    stats, progress = found.stats, found.progress
+    languages = ", ".join(f"{name} {count:,}" for name, count in stats.languages.items())
+    space = found.generation.space if found.generation else None
+    rows = [
+        ("documents", f"{stats.documents:,}"),
+        ("passages", f"{stats.chunks:,}"),
+        (
+            "vectors",
+            f"{progress.ready:,} ready, {progress.pending:,} pending, {progress.failed:,} failed",
+        ),
+        ("files", f"{found.skipped:,} skipped, {found.failed:,} failed"),
+        ("languages", languages or "none"),
+        ("embedder", f"{space.embedder} ({space.model})" if space else "no vectors yet"),
+        ("database", f"{found.location} ({stats.bytes / 1e6:,.1f} MB)"),
+        *((f"/{one.name}", one.root or "") for one in collections),
+    ]
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        output.say((f"{name:<{width}}", output.DIM), f"  {value}")
+
+
+def _show_files(files: Sequence[FileStatus], *, has_vectors: bool) -> None:
+    for file in files:
+        stage = wire.file_stage(file, has_vectors=has_vectors)
+        style = output.BAD if stage == wire.FileStage.FAILED else output.DIM
+        reason = file.failure or file.record.reason
+        output.say(
+            (f"{stage.value:<8}", style),
+            "  ",
+            (f"{file.collection}/{file.record.path}", output.PLACE),
+            f"  {reason}" if reason else "",
+        )
+
+
+# ------------------------------------------------------------------------------------- check-up
+
+
+def doctor(
+    as_json: AsJson = False, db: Db = None, quiet: Quiet = False, verbose: Verbose = False
+) -> int:
+    """Check the settings, the database and the embedder."""
+    checkup = _Checkup()
+    try:
+        loaded = load_settings(db, quiet=quiet, verbose=verbose)
+    except BadSetting as error:
+        checkup.add("settings", str(error), well=False)
+    else:
+        file = settings_file(loaded)
+        checkup.add("settings", str(file) if file.is_file() else f"defaults; no file {file}")
+        checkup.examine(loaded.settings)
+    if as_json:
+        output.say_json(wire.checks_json(checkup.seen))
+    else:
+        for name, well, seen in checkup.seen:
+            if not (well and quiet):
+                verdict = ("ok     ", output.GOOD) if well else ("problem", output.BAD)
+                output.say(verdict, f"  {name:<10}  {seen}")
+    return failures.OK if all(well for _, well, _ in checkup.seen) else failures.PROBLEMS
+
+
+@dataclass(slots=True)
+class _Checkup:
+    """What was looked at, whether it is well, and what was seen."""
+
+    seen: list[tuple[str, bool, str]] = field(default_factory=list)
+
+    def add(self, name: str, seen: str, *, well: bool = True) -> None:
+        self.seen.append((name, well, seen))
+
+    def examine(self, settings: Settings) -> None:
+        from twolane.library import embedder_problem, engine
+
+        self.add("engine", engine())
+        try:
+            with open_library(settings) as library:
+                self._examine_database(library)
+                self._examine_contents(library)
+        except StoreError as error:
+            self.add("database", str(error), well=False)
+        if settings.embedder == "none":
+            self.add("embedder", "none: search by words only")
+            return
+        wrong = embedder_problem(settings)
+        self.add("embedder", wrong or f"{settings.embedder} answers", well=wrong is None)
+
+    def _examine_database(self, library: Library) -> None:
+        problems = library.check()
+        for problem in problems[:_MOST_PROBLEMS]:
+            self.add("database", f"{problem.path}: {problem.reason}", well=False)
+        if len(problems) > _MOST_PROBLEMS:
+            self.add("database", f"and {len(problems) - _MOST_PROBLEMS} more", well=False)
+        if not problems:
+            self.add("database", f"{database_path(library.settings)} is sound")
+
+    def _examine_contents(self, library: Library) -> None:
+        found = library.status()
+        self.add("documents", f"{found.stats.documents:,} in {found.stats.chunks:,} passages")
+        if found.failed:
+            # A file that cannot be read is told to its owner, but Twolane is not ill from it.
+            self.add("files", f"{found.failed:,} could not be indexed: twolane status --files")
+        for one in library.collections():
+            if one.root is not None and not Path(one.root).is_dir():
+                self.add(one.name, f"the folder {one.root} is gone", well=False)
+        if library.settings.embedder == "none":
+            return
+        for lane in found.degraded:
+            self.add("vectors", lane.reason, well=False)
+        if not found.degraded:
+            left = found.progress.pending + found.progress.failed
+            missing = f"{left:,} passages have none; run: twolane embed"
+            self.add("vectors", missing if left else "complete", well=not left)

@@ -1,0 +1,58 @@
+"""What an error means to the outside: which exit code, and which words.
+
+The class decides, never the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from twolane.errors import (
+    BadInput,
+    EmbedderError,
+    NoDatabase,
+    NotPermitted,
+    StoreError,
+    TwolaneError,
+)
+
+OK = 0
+PROBLEMS = 1
+BAD_USAGE = 2
+NO_DATABASE = 3
+UNUSABLE_DATABASE = 4
+NO_EMBEDDER = 5
+INTERRUPTED = 130
+
+EXIT_CODES: Mapping[type[BaseException], int] = MappingProxyType(
+    {
+        TwolaneError: PROBLEMS,
+        BadInput: BAD_USAGE,
+        NotPermitted: BAD_USAGE,
+        NoDatabase: NO_DATABASE,
+        StoreError: UNUSABLE_DATABASE,
+        EmbedderError: NO_EMBEDDER,
+        # What the operating system refuses was named by the caller: a file, a folder, a stream.
+        OSError: BAD_USAGE,
+        KeyboardInterrupt: INTERRUPTED,
+    }
+)
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code of the nearest class that has one."""
+    for kind in type(error).__mro__:
+        if kind in EXIT_CODES:
+            return EXIT_CODES[kind]
+    raise LookupError(f"{type(error).__name__} is not a failure that we expect") from error
+
+
+def message(error: BaseException) -> str:
+    """What to tell the user."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, OSError) and error.strerror:
+        named = f"{error.filename}: " if error.filename is not None else ""
+        return f"{named}{error.strerror}"
+    return str(error)

@@ -1,0 +1,122 @@
+"""The lanes: each answers a query with a ranked list of documents.
+
+A lane knows ports, not adapters, and one query at a time; fusion brings lanes together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from twolane.answers import Candidate, Frequencies, Hit
+from twolane.ports import Retrieval
+from twolane.query import Query
+from twolane.scopes import Scope, Word
+from twolane.scoring import score
+
+if TYPE_CHECKING:
+    from twolane.ports import Vector
+
+# The engine's own order picks this many candidates per document wanted; ours then ranks them.
+_CANDIDATES_PER_HIT = 2
+
+
+def lexical_hits(
+    retrieval: Retrieval,
+    query: Query,
+    scope: Scope,
+    *,
+    limit: int,
+    common_share: float,
+    coverage_power: float,
+    relaxation: str = "graded",
+) -> list[Hit]:
+    """Documents by their words: all words first, then most, then some.
+
+    A hit votes by its coverage, the share of the query's information that it holds:
+    a match of every word speaks with full weight, a match of one common word hardly at all.
+    `relaxation` narrows this to documents with `all` words, or widens it to those with `any`,
+    each with a full vote.
+    """
+    if not query.marks and scope.clause is None:
+        return []
+    frequencies = retrieval.frequencies(query.marks)
+    if relaxation == "all" and query.words:
+        candidates = retrieval.lexical(query.words, scope, every=True, limit=2 * limit)
+    else:
+        candidates = _candidates(retrieval, query, scope, frequencies, limit, common_share)
+    naive = relaxation == "any"
+    ranked = score(query.marks, candidates, frequencies, by_coverage=not naive)
+    hits = [
+        Hit(
+            one.id,
+            one.languages,
+            one.score,
+            vote=1.0 if naive else one.coverage**coverage_power,
+            matched=one.matched,
+        )
+        for one in ranked
+    ]
+    if not query.marks:
+        hits = [Hit(candidate.id, candidate.languages, 0.0) for candidate in candidates]
+    return hits[:limit]
+
+
+def dense_hits(
+    retrieval: Retrieval,
+    generation: int,
+    vector: Vector,
+    scope: Scope,
+    *,
+    limit: int,
+    floor: float,
+    cosine: bool = False,
+) -> list[Hit]:
+    """Documents by the meaning of their best passage."""
+    return [
+        Hit(one.id, one.languages, one.similarity, position=one.position)
+        for one in retrieval.nearest(
+            generation, vector, scope, limit=limit, floor=floor, cosine=cosine
+        )
+    ]
+
+
+def _candidates(
+    retrieval: Retrieval,
+    query: Query,
+    scope: Scope,
+    frequencies: Frequencies,
+    limit: int,
+    common_share: float,
+) -> list[Candidate]:
+    """Candidates for scoring; asks for weaker matches only while there are too few."""
+    wanted = limit * _CANDIDATES_PER_HIT
+    if not query.words:
+        # Hard demands alone: the scope's clause selects, the marks only order the pool.
+        return retrieval.lexical(query.marks, scope, every=False, limit=wanted)
+    found = retrieval.lexical(query.words, scope, every=True, limit=wanted)
+    if len(found) >= wanted or len(query.words) == 1:
+        return found
+    telling = _telling(query.words, frequencies, common_share)
+    found = _joined(found, retrieval.lexical(telling, scope, every=False, limit=wanted))
+    if len(found) < limit and len(telling) < len(query.words):
+        found = _joined(found, retrieval.lexical(query.words, scope, every=False, limit=wanted))
+    return found
+
+
+def _telling(
+    words: Sequence[Word], frequencies: Frequencies, common_share: float
+) -> Sequence[Word]:
+    """The words rare enough to pick candidates; the engine is slow on words that are everywhere."""
+    most = common_share * frequencies.documents
+    rare = [word for word in words if _containing(word, frequencies) <= most]
+    return rare or [min(words, key=lambda word: _containing(word, frequencies))]
+
+
+def _containing(word: Word, frequencies: Frequencies) -> int:
+    return max(frequencies.containing.get(term, 0) for term in word.terms)
+
+
+def _joined(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
+    seen = {candidate.id for candidate in first}
+    return [*first, *(candidate for candidate in second if candidate.id not in seen)]

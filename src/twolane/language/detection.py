@@ -1,0 +1,106 @@
+"""The language of a passage: by script, then by function words, then by a detector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from twolane.language import plain_form, tokens
+from twolane.language.function_words import FUNCTION_WORDS
+from twolane.language.scripts import USUAL, script_for, script_of
+
+# Below this many words a detector guesses ("chat" is Quechua to it); the usual language is safer.
+_ENOUGH_WORDS = 6
+
+# A hundred words settle a language; the rest of a passage would only cost time.
+_SAMPLE = 800
+
+
+def language_of(text: str, candidates: Sequence[str], usual: str | None = None) -> str | None:
+    """The language of a passage, or None for one without words (numbers, symbols).
+
+    `usual` is the language of what stands around the passage:
+    it is believed where the script fits and the function words do not say otherwise.
+    """
+    sample = text[:_SAMPLE]
+    found = [token.text for token in tokens(sample) if not token.text[0].isdigit()]
+    if not found:
+        return None
+    script = _main_script(found)
+    fitting = [language for language in candidates if script_for(language) == script]
+    if script == "cyrillic":
+        return _cyrillic(sample, fitting)
+    if len(fitting) <= 1:
+        return fitting[0] if fitting else USUAL.get(script)
+    clear = _by_function_words(found, fitting)
+    if clear:
+        return clear
+    if usual and script_for(usual) == script:
+        return usual
+    if len(found) < _ENOUGH_WORDS:
+        return USUAL[script] if USUAL.get(script) in fitting else fitting[0]
+    return _by_detector(sample, fitting)
+
+
+def _main_script(found: Sequence[str]) -> str:
+    scripts: dict[str, int] = {}
+    for token in found:
+        # A run of unbroken script is one token and may mix Chinese characters with kana.
+        pieces = token if token[0] >= "\u2e80" else (token,)
+        for piece in pieces:
+            script = script_of(piece)
+            scripts[script] = scripts.get(script, 0) + len(piece)
+    main = max(scripts, key=lambda name: (scripts[name], name))
+    # Japanese is mostly written with Chinese characters; a little kana tells it apart.
+    return "kana" if main == "han" and scripts.get("kana", 0) * 10 > scripts["han"] else main
+
+
+def _cyrillic(sample: str, fitting: Sequence[str]) -> str:
+    letters = set(sample.lower())
+    if "uk" in fitting and letters & set("іїєґ") and not letters & set("ыэъ"):
+        return "uk"
+    if "sr" in fitting and letters & set("ђјљњћџ"):
+        return "sr"
+    if "ru" in fitting or not fitting:
+        return "ru"
+    return fitting[0]
+
+
+def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | None:
+    """The language whose function words clearly lead, or None when it is close."""
+    spelled = [plain_form(token) for token in found]
+    votes = {
+        language: sum(word in FUNCTION_WORDS[language] for word in spelled)
+        for language in fitting
+        if language in FUNCTION_WORDS
+    }
+    ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
+    if not ranked or ranked[0][1] < 3:
+        return None
+    runner_up = ranked[1][1] if len(ranked) > 1 else 0
+    return ranked[0][0] if ranked[0][1] >= 1.5 * runner_up else None
+
+
+class _Detector(Protocol):
+    def classify(self, text: str) -> tuple[str, float]: ...
+
+
+_detectors: dict[tuple[str, ...], _Detector] = {}
+
+
+def _by_detector(sample: str, fitting: Sequence[str]) -> str:
+    """The detector's choice among a few languages; it is poor when it may choose freely."""
+    key = tuple(fitting)
+    detector = _detectors.get(key)
+    if detector is None:
+        detector = _detectors[key] = _load_detector(key)
+    return str(detector.classify(sample)[0])
+
+
+def _load_detector(languages: tuple[str, ...]) -> _Detector:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    detector = LanguageIdentifier.from_model_file(MODEL_FILE)
+    known = set(detector.labels)
+    detector.set_languages([language for language in languages if language in known] or None)
+    return cast("_Detector", detector)

@@ -1,0 +1,293 @@
+"""The words of the domain, as frozen values.
+
+One class per word of the glossary in ARCHITECTURE.md.
+Nothing here reads, writes or decides; anything may import it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+class Kind(StrEnum):
+    """What sort of thing a document is."""
+
+    NOTE = "note"
+    BOOKMARK = "bookmark"
+    PROMPT = "prompt"
+
+
+class TitleOrigin(StrEnum):
+    """Where a document's title came from; a title taken from the path changes with a rename."""
+
+    PROPERTY = "property"
+    HEADING = "heading"
+    PATH = "path"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document: its level, plain text, line in the file and offset in the body."""
+
+    level: int
+    text: str
+    line: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link from a document: the target as written, and the words that carry it."""
+
+    target: str
+    anchor: str
+    wiki: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A thing that can be found.
+
+    `body` is the Markdown source without front matter and comments, NFC, with LF line ends.
+    Its first line is line `first_line` of the file, so that passages can be cited by file line.
+    """
+
+    id: str
+    collection: str
+    title: str
+    body: str
+    kind: Kind = Kind.NOTE
+    path: str | None = None
+    url: str | None = None
+    title_origin: TitleOrigin = TitleOrigin.GIVEN
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    description: str = ""
+    summary: str = ""
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    arguments: tuple[str, ...] = ()
+    properties: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    first_line: int = 1
+    owner: str | None = None
+    created: datetime | None = None
+    updated: datetime | None = None
+    used: datetime | None = None
+    searchable: bool = True
+    archived: bool = False
+    deleted: bool = False
+    encrypted: bool = False
+    content_hash: str = ""
+    version: int = 1
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the document must appear in no lane, no list and no count."""
+        return self.deleted or self.encrypted or not self.searchable
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """An answer-sized piece of a document.
+
+    `start` and `end` are offsets into the body, the lines are lines of the file, both inclusive.
+    `content_hash` names the text that is embedded (breadcrumb and passage);
+    `text_hash` names the passage alone, so that a new title can borrow the old vector.
+    """
+
+    position: int
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    headings: tuple[str, ...]
+    language: str | None
+    tokens: int
+    content_hash: str
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stems:
+    """A document's searchable words, field by field, as streams of stems.
+
+    A stream holds each stem between two spaces (`" run  race "`),
+    so that counting a stem is one search for `" run "` that never matches part of a word.
+    """
+
+    title: str = ""
+    aliases: str = ""
+    tags: str = ""
+    headings: str = ""
+    description: str = ""
+    url: str = ""
+    body: str = ""
+
+
+FIELDS: tuple[str, ...] = ("title", "aliases", "tags", "headings", "description", "url", "body")
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a source remembers of a file to tell whether it changed without reading it."""
+
+    modified_ns: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document ready to be stored: analysed once, the same for every store.
+
+    `recipe` names how it was analysed; a document with another recipe is analysed again.
+    """
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    stems: Stems
+    stamp: Stamp | None = None
+    recipe: str = ""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the chunks, sorted."""
+        return tuple(sorted({chunk.language for chunk in self.chunks if chunk.language}))
+
+
+class ProblemCode(StrEnum):
+    """Why one file or lane did not go as planned."""
+
+    UNREADABLE = "unreadable"
+    TOO_LARGE = "too-large"
+    BINARY = "binary"
+    NOT_UTF8 = "not-utf8"
+    FRONT_MATTER = "front-matter"
+    OUTSIDE_ROOT = "outside-root"
+    EXCLUDED = "excluded"
+    CLASH = "clash"
+    INTERNAL = "internal"
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong with one document, reported and never raised through a run."""
+
+    path: str
+    code: ProblemCode
+    reason: str
+
+
+class FileState(StrEnum):
+    """What became of one file of a collection."""
+
+    INDEXED = "indexed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """The ledger's row for a file: what became of it, and why."""
+
+    path: str
+    state: FileState
+    stamp: Stamp | None = None
+    reason: str = ""
+    code: ProblemCode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A named set of documents from one source."""
+
+    name: str
+    root: str | None = None
+    kind: Kind = Kind.NOTE
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Changes to one collection that happen together or not at all."""
+
+    collection: str
+    upserts: Sequence[Prepared] = ()
+    deletes: Sequence[str] = ()
+    records: Sequence[FileRecord] = ()
+    forgotten: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The identity of an embedding space: whatever changes a vector changes the fingerprint."""
+
+    embedder: str
+    model: str
+    revision: str
+    dimensions: int
+    chunker: str
+    query_prompt: str = ""
+    passage_prompt: str = ""
+    pooling: str = "model"
+    centring: str = "none"
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of every field, stored beside every vector."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return digest(json.dumps(fields, sort_keys=True))
+
+
+class GenerationState(StrEnum):
+    """Whether a generation is being filled, answers searches, or waits to be dropped."""
+
+    FILLING = "filling"
+    SERVING = "serving"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One set of vectors in one space."""
+
+    number: int
+    space: Space
+    state: GenerationState
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A passage that has no vector yet, with what is needed to embed it."""
+
+    content_hash: str
+    text_hash: str
+    title: str
+    headings: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a generation is: distinct passages by state."""
+
+    ready: int
+    pending: int
+    failed: int
+
+
+def digest(text: str) -> str:
+    """A short stable name for a text; collisions are out of reach for any vault."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""From the bytes of a file to a document; each module reads one part of a note."""

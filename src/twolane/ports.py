@@ -1,0 +1,241 @@
+"""What the inside asks of the outside, in domain words.
+
+A store adapter implements four narrow ports: Documents, Retrieval, Vectors and Upkeep.
+An adapter holds no ranking policy: it returns candidates, and its own order only picks the pool.
+Every adapter translates its driver's errors into `twolane.errors` at its edge.
+Stores are safe to call from several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from twolane.answers import Candidate, Frequencies, Neighbour
+from twolane.model import (
+    Batch,
+    Chunk,
+    Collection,
+    Document,
+    FileRecord,
+    Generation,
+    Pending,
+    Problem,
+    Progress,
+    Space,
+    Stamp,
+)
+from twolane.scopes import Scope, Word
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store already holds of one path: enough to tell that nothing changed."""
+
+    id: str | None
+    stamp: Stamp | None
+    content_hash: str | None
+    recipe: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file that a source offers, before it is read."""
+
+    path: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts over the documents that can be found."""
+
+    documents: int
+    chunks: int
+    languages: Mapping[str, int]
+    bytes: int
+
+
+class Documents(Protocol):
+    """Keeps documents, their chunks and the ledger of files."""
+
+    def collections(self) -> list[Collection]:
+        """All collections, by name."""
+
+    def add_collection(self, collection: Collection) -> None:
+        """Create the collection, or replace its description if the name exists."""
+
+    def known(self, collection: str) -> dict[str, Known]:
+        """Every path the collection holds: documents, and skipped or failed files."""
+
+    def apply(self, batch: Batch) -> None:
+        """Make all of the batch's changes, or none.
+
+        An upsert replaces the document with the same id, its chunks and its tags.
+        A delete names a document id that may be absent.
+        `records` are ledger rows for files that gave no document (skipped, failed) or gave one
+        with a remark (indexed); a record replaces the one with the same path.
+        `forgotten` are paths whose ledger rows go.
+        An upsert without a record of its own clears the ledger row of its path.
+        The text is searchable when the call returns.
+        """
+
+    def document(self, id: str, scope: Scope) -> Document | None:
+        """The document, or None if there is none in scope."""
+
+    def documents(self, ids: Sequence[str]) -> dict[str, Document]:
+        """The documents with these ids that are not hidden, for ids found in scope before."""
+
+    def chunks(self, id: str) -> list[Chunk]:
+        """A document's chunks in order."""
+
+    def resolve(self, reference: str, scope: Scope) -> list[str]:
+        """Ids of the documents in scope whose id, path, URL or title is the reference.
+
+        The first of these that matches anything wins, so a title never shadows an id; sorted.
+        """
+
+    def recent(self, scope: Scope, *, limit: int) -> list[str]:
+        """Ids of the documents in scope, most recently updated first, ties by id."""
+
+    def ledger(self, collection: str) -> list[FileRecord]:
+        """What became of each file of the collection, by path."""
+
+    def stats(self, scope: Scope) -> Stats:
+        """Counts over the documents in scope (archived ones included if the scope asks)."""
+
+
+class Retrieval(Protocol):
+    """Finds candidates inside a scope; the limit counts documents and comes after the scope."""
+
+    def lexical(
+        self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int
+    ) -> list[Candidate]:
+        """Documents in scope that hold every word (or any, if not `every`), at most `limit`.
+
+        With no words, documents that meet `scope.clause`.
+        """
+
+    def languages(self) -> frozenset[str]:
+        """The languages of all documents that are not hidden; cheap enough for every query."""
+
+    def frequencies(self, words: Sequence[Word]) -> Frequencies:
+        """Document frequency of each term of the words, and average field lengths.
+
+        For a prefix word the frequency of a term counts the documents with any stem
+        that begins with it.
+        """
+
+    def nearest(
+        self,
+        generation: int,
+        vector: Vector,
+        scope: Scope,
+        *,
+        limit: int,
+        floor: float,
+        cosine: bool = False,
+    ) -> list[Neighbour]:
+        """Documents in scope by their best chunk's dot product with `vector`, best first.
+
+        With `cosine` the lengths of both vectors are divided out first.
+
+        Leaves out similarities below `floor`; ties break by document id, then position.
+        """
+
+
+class Vectors(Protocol):
+    """Keeps generations of vectors and the work that is left."""
+
+    def generations(self) -> list[Generation]:
+        """All generations, oldest first."""
+
+    def open_generation(self, space: Space) -> Generation:
+        """The generation of this space that is not retired, created if there is none.
+
+        The first generation of a store serves at once; a later one fills until activated.
+        """
+
+    def activate(self, generation: int) -> None:
+        """Let this generation serve and retire the one that did."""
+
+    def drop_generation(self, generation: int) -> None:
+        """Delete a generation with its vectors."""
+
+    def claim(self, generation: int, *, worker: str, limit: int, seconds: float) -> list[Pending]:
+        """Up to `limit` passages without a vector, leased to `worker` for `seconds`.
+
+        A passage that is leased to somebody else, or failed and not due, is left out.
+        """
+
+    def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
+        """Store (content hash, text hash, unit vector) rows and end their leases."""
+
+    def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
+        """Record that a passage could not be embedded, and when to try again."""
+
+    def release(self, generation: int, worker: str) -> None:
+        """End all leases of a worker."""
+
+    def progress(self, generation: int) -> Progress:
+        """How many distinct passages are ready, pending and failed."""
+
+    def failures(self, generation: int) -> dict[str, str]:
+        """Reason by document id, for documents with a passage that failed."""
+
+    def unembedded(self, generation: int) -> dict[str, int]:
+        """Number of passages without a vector by document id, where there are any."""
+
+    def sweep(self) -> int:
+        """Delete vectors that serve no chunk any more; the number deleted."""
+
+
+class Upkeep(Protocol):
+    """Keeps the store itself in order."""
+
+    location: str
+
+    def check(self) -> list[Problem]:
+        """Everything that is wrong with the store; empty when it is sound."""
+
+    def backup(self, target: str) -> None:
+        """Write a consistent copy of the live store to `target`."""
+
+    def close(self) -> None:
+        """Release the store; calling it twice is harmless."""
+
+
+class Store(Documents, Retrieval, Vectors, Upkeep, Protocol):
+    """All four ports of one store."""
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one space."""
+
+    @property
+    def space(self) -> Space:
+        """The identity of the vectors; costs nothing and loads no model."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        """One unit row per text."""
+
+    def embed_query(self, text: str) -> Vector:
+        """The unit vector of a query."""
+
+
+class Source(Protocol):
+    """Where documents come from."""
+
+    def entries(self) -> Iterator[Entry | FileRecord]:
+        """Files that are offered, and ledger rows for those that are passed over."""
+
+    def read(self, entry: Entry) -> bytes:
+        """The file's bytes, read once; raises OSError if it cannot be read."""

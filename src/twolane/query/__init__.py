@@ -1,0 +1,342 @@
+"""What was typed, as a value: words, demands, filters and what to embed.
+
+Anything can be typed: parsing never raises, and what is no syntax is words (see `query_syntax`).
+Limits keep a pasted page from becoming a query that no store can answer;
+they are far beyond what a person types.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TypeVar, assert_never
+
+from twolane.globs import matches_any
+from twolane.language import Reading, fold, only_stemmed_as, read
+from twolane.model import FIELDS
+from twolane.query.filters import Filters, merged, read_filter
+from twolane.query.syntax import read_syntax
+from twolane.query.tree import Group, Named, Nearby, Negated, Node, Text
+from twolane.query.words import spell, spell_content
+from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
+
+__all__ = ["Filters", "Query", "narrow", "parse"]
+
+T = TypeVar("T")
+
+# What stands further on in a pasted text is not read.
+_LONGEST = 10_000
+
+# A pasted page must not become a query of a thousand terms: its first words say what it is about.
+_MOST_WORDS = 64
+
+# The words of all demands together; further demands are dropped.
+_MOST_DEMANDED = 256
+
+# A hundred words settle the languages of a query.
+_SAMPLE = 4000
+
+# Control, zero-width and direction characters come with pasted text and mean nothing.
+_IDLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# No document has this id, so a scope with it alone matches nothing.
+_NOTHING = ("",)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as understood.
+
+    `words` may be relaxed: all of them first, then most, then some.
+    `clause` holds the demands that every lane obeys: phrases, nearness, groups, fields, exclusions.
+    `meaning` is what to embed: the words as typed, without operators, filters and exclusions.
+    `marks` are all words that are wanted, of `words` and of `clause`, for scoring and highlighting.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    clause: Clause | None
+    meaning: str
+    marks: tuple[Word, ...]
+    reading: Reading
+    filters: Filters
+
+
+def parse(
+    text: str,
+    held: Collection[str] = (),
+    *,
+    now: datetime | None = None,
+    stemming: str = "per-language",
+) -> Query:
+    """The query that the text says, for an index that holds these languages.
+
+    Relative dates (`after:30d`) count from `now`, and dates are in its time zone (else UTC).
+    `stemming` is the setting under which the index was made.
+    """
+    typed = _clean(text)
+    now = now or datetime.now(UTC)
+    draft = _Draft(held, _with_zone(now), only_stemmed_as(stemming))
+    syntax = read_syntax(typed)
+    for part in syntax.parts:
+        draft.add(part, boolean=syntax.boolean)
+    if draft.is_empty():
+        # Operators without operands and the like: all that is left is to take them for words.
+        for token in typed.split():
+            draft.add(Text(token), boolean=False)
+    return draft.finish(typed)
+
+
+def narrow(scope: Scope, query: Query) -> Scope:
+    """The scope with the query's filters and clause added; never wider than either."""
+    filters = query.filters
+    kinds = _common(scope.kinds, filters.kinds)
+    collections = _common(scope.collections, filters.collections)
+    languages = _common(scope.languages, filters.languages)
+    paths = _common_paths(scope.paths, filters.paths)
+    possible = None not in (kinds, collections, languages, paths)
+    return replace(
+        scope,
+        kinds=kinds or scope.kinds,
+        collections=collections or scope.collections,
+        languages=languages or scope.languages,
+        paths=paths or scope.paths,
+        tags=_added(scope.tags, filters.tags),
+        without_tags=_added(scope.without_tags, filters.without_tags),
+        updated_from=max(
+            _given(scope.updated_from, filters.updated_from), key=_with_zone, default=None
+        ),
+        updated_before=min(
+            _given(scope.updated_before, filters.updated_before), key=_with_zone, default=None
+        ),
+        documents=scope.documents if possible else _NOTHING,
+        clause=_all([clause for clause in (scope.clause, query.clause) if clause]),
+    )
+
+
+class _Draft:
+    """A query while its parts are read."""
+
+    def __init__(self, held: Collection[str], now: datetime, only: str | None) -> None:
+        self.held = held
+        self.stemmed = held if only is None else (only,)
+        self.now = now
+        self.wanted: list[Filters] = []
+        self.unwanted: list[Filters] = []
+        self.demands: list[Clause] = []
+        # In the order of typing: tokens that may be relaxed, and the words of demands.
+        self.found: list[Text | tuple[Word, ...]] = []
+        self.said: list[str] = []
+        self.room = _MOST_DEMANDED
+
+    def is_empty(self) -> bool:
+        """Whether nothing was asked for so far."""
+        return not (self.found or self.demands or self.wanted or self.unwanted)
+
+    def add(self, part: Node, *, boolean: bool) -> None:
+        """Take in one of the parts that stand side by side."""
+        negated = isinstance(part, Negated)
+        node = self._settled(part.part if isinstance(part, Negated) else part)
+        if isinstance(node, _Filter):
+            if not negated:
+                self.wanted.append(node.filters)
+                return
+            if node.filters.tags or node.filters.kinds:
+                self.unwanted.append(node.filters)
+                return
+            # A scope cannot exclude a path, language or date: as with unknown names, words remain.
+            node = Text(node.named.raw)
+        if isinstance(node, Text) and not (boolean or negated or node.quoted):
+            self.said.append(node.text)
+            if node.demands:
+                self.found.append(node)
+            return
+        clause = self._clause(Negated(node) if negated else node)
+        if clause:
+            self.demands.append(clause)
+
+    def finish(self, typed: str) -> Query:
+        """The query that all parts make."""
+        meaning = " ".join(" ".join(self.said).split())
+        reading = read(meaning[:_SAMPLE], self.held)
+        words, marks = self._chosen(reading.languages)
+        if not marks:
+            # Where nothing else remains function words count: "to be or not to be".
+            words, marks = self._chosen(())
+        return Query(
+            text=typed,
+            words=words,
+            clause=_all(self.demands),
+            meaning=meaning if marks else "",
+            marks=marks,
+            reading=reading,
+            filters=merged(self.wanted, self.unwanted),
+        )
+
+    def _chosen(self, languages: Collection[str]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """Words and marks, each once, without the function words of the languages."""
+        words: dict[object, Word] = {}
+        marks: dict[object, Word] = {}
+        for found in dict.fromkeys(self.found):
+            if not isinstance(found, Text):
+                for word in found:
+                    marks.setdefault((word.terms, word.prefix), word)
+            elif len(words) < _MOST_WORDS:
+                for word in spell_content(found.text, self.stemmed, languages, prefix=found.prefix):
+                    key = word.terms, word.prefix
+                    words[key] = marks.setdefault(key, word)
+                    if len(words) == _MOST_WORDS:
+                        break
+        return tuple(words.values()), tuple(marks.values())
+
+    def _settled(self, node: Node) -> Node | _Filter:
+        """A named part as the filter it is, as a field, or as words if it is neither."""
+        if not isinstance(node, Named):
+            return node
+        value = node.value
+        if isinstance(value, Text) and not value.prefix:
+            filters = read_filter(node.name, value.text, self.held, self.now)
+            if filters:
+                return _Filter(filters, node)
+        return node if node.name in FIELDS else Text(node.raw)
+
+    def _clause(self, node: Node, *, wanted: bool = True, field: bool = False) -> Clause | None:
+        """The node as a demand; None if it demands nothing."""
+        match node:
+            case Text():
+                return self._phrase(node, wanted)
+            case Nearby(items, distance):
+                phrases = [phrase for item in items if (phrase := self._phrase(item, wanted))]
+                return Near(tuple(phrases), distance) if len(phrases) > 1 else None
+            case Named():
+                return self._named(node, wanted, field)
+            case Group(parts, either):
+                inner = [self._clause(part, wanted=wanted, field=field) for part in parts]
+                clauses = [clause for clause in inner if clause]
+                return _either(clauses) if either else _all(clauses)
+            case Negated(part):
+                clause = self._clause(part, wanted=False, field=field)
+                return Without(clause) if clause else None
+            case _:
+                assert_never(node)
+
+    def _named(self, node: Named, wanted: bool, field: bool) -> Clause | None:
+        settled = self._settled(node)
+        if isinstance(settled, _Filter) and not settled.filters.tags:
+            if not wanted:
+                return self._phrase(Text(node.raw), wanted)
+            # A filter holds for the whole query, wherever it stands.
+            self.wanted.append(settled.filters)
+            return None
+        if isinstance(settled, Text):
+            return self._phrase(settled, wanted)
+        clause = self._clause(node.value, wanted=wanted, field=True)
+        # A field within a field is the outer one's.
+        return InField(node.name, clause) if clause and not field else clause
+
+    def _phrase(self, text: Text, wanted: bool) -> Phrase | None:
+        if wanted:
+            self.said.append(text.text)
+        if self.room <= 0:
+            return None
+        # The letters of a long quotation are compared in full, so its first words are enough.
+        spelled = spell(text.text, self.stemmed, prefix=text.prefix)
+        words = tuple(islice(spelled, _MOST_WORDS))
+        literal = " ".join(fold(text.text).split()) if text.quoted else ""
+        if not words and not literal:
+            return None
+        self.room -= max(1, len(words))
+        if wanted and words:
+            self.found.append(words)
+        return Phrase(words, literal or None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """A named part that was understood as a filter."""
+
+    filters: Filters
+    named: Named
+
+
+def _clean(text: str) -> str:
+    """The text as any store, embedder and terminal can take it: NFC, without idle characters."""
+    # The cut comes first: composing takes quadratic time where accents are piled up.
+    composed = unicodedata.normalize("NFC", _SURROGATE.sub("\ufffd", text.strip()[:_LONGEST]))
+    return _IDLE.sub(" ", composed).strip()
+
+
+def _all(clauses: Sequence[Clause]) -> Clause | None:
+    if len(clauses) < 2:
+        return clauses[0] if clauses else None
+    return All(tuple(clauses))
+
+
+def _either(clauses: Sequence[Clause]) -> Clause | None:
+    if len(clauses) < 2:
+        return clauses[0] if clauses else None
+    return Either(tuple(clauses))
+
+
+# ----------------------------------------------------------------------------------- narrowing
+
+
+def _common(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...] | None:
+    """What both allow, where empty allows all; None if that is nothing."""
+    if not one or not other:
+        return one or other
+    return tuple(value for value in one if value in other) or None
+
+
+def _common_paths(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Patterns for the paths that fit one of each side; None if there are none."""
+    if not one or not other:
+        return one or other
+    pairs = [_common_path(mine, theirs) for mine in one for theirs in other]
+    return tuple(dict.fromkeys(path for path in pairs if path)) or None
+
+
+def _common_path(one: str, other: str) -> str | None:
+    """A pattern for paths that fit both, if one of the two is a folder or they are the same.
+
+    Two patterns with wildcards in their midst may overlap in ways that no pattern can say;
+    then it is better to find nothing than what one of them rules out.
+    """
+    one, other = (path.strip().removeprefix("./").strip("/") for path in (one, other))
+    if one == other:
+        return one
+    for pattern, second in ((one, other), (other, one)):
+        folder = _WILD_END.sub("", pattern)
+        if not folder:
+            return second
+        if "*" in folder or "?" in folder:
+            continue
+        if matches_any(folder, (second,)):
+            return pattern
+        if second.startswith(f"{folder}/"):
+            return second
+        if second.startswith("**"):
+            return f"{folder}/{second}"
+    return None
+
+
+# `work/*` and `work/**` both mean all that is in the folder.
+_WILD_END = re.compile(r"(?:^|/)\*\*?$")
+
+
+def _added(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _given(*times: datetime | None) -> list[datetime]:
+    return [time for time in times if time]
+
+
+def _with_zone(time: datetime) -> datetime:
+    """The time with a zone; one without is read as UTC, so that any two can be compared."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,257 @@
+"""What the caller sees of a found document: the passage that won, as a snippet with marks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from twolane.answers import Fused, Lane, Result
+from twolane.chunking import plain
+from twolane.highlighting import (
+    Mention,
+    Sought,
+    highlighted,
+    mentions,
+    one_line,
+    snippet,
+    sought,
+    spellings,
+)
+from twolane.language import stream
+from twolane.model import EMPTY, Chunk, Document
+from twolane.scopes import Word
+
+# Words of a long document are looked through in blocks: most blocks hold no sought word.
+_BLOCK = 16
+
+# So few chunks are judged as fast as they are looked through.
+_FEW = 8
+
+
+def result_of(
+    fused: Fused,
+    document: Document,
+    chunks: Sequence[Chunk],
+    marks: Sequence[Word],
+    *,
+    length: int = 240,
+    opening: int = 150,
+    rarity: Mapping[str, float] = EMPTY,
+) -> Result:
+    """The result that shows a fused document.
+
+    The passage that won is shown: the one with the query's words if the lexical lane gave more
+    than the dense lane, else the dense lane's own.
+    A snippet has about `length` characters around the words, or `opening` without any.
+    `rarity` (term → inverse document frequency) lets rare words count more than common ones.
+    """
+    words = sought(marks, rarity)
+    by_words = _won_by_words(fused)
+    chunk = _shown(fused, document, chunks, words, by_words)
+    languages = sorted({chunk.language for chunk in chunks if chunk.language})
+    title = one_line(document.title)
+    text, found = _text(document, chunk, words, languages, by_words)
+    return Result(
+        id=document.id,
+        kind=document.kind,
+        collection=document.collection,
+        path=document.path,
+        url=document.url,
+        title=document.title,
+        title_html=highlighted(title, mentions(title, words, languages)),
+        tags=document.tags,
+        updated=document.updated,
+        score=fused.score,
+        heading=chunk.headings if chunk else (),
+        lines=(chunk.first_line, chunk.last_line) if chunk else None,
+        snippet=snippet(text, found, words, length if found else opening),
+        contributions=fused.contributions,
+    )
+
+
+def passage_for(
+    document: Document,
+    chunks: Sequence[Chunk],
+    marks: Sequence[Word],
+    rarity: Mapping[str, float] = EMPTY,
+) -> int | None:
+    """The position of the chunk that answers the marks best, None if no chunk holds any.
+
+    Best means: most distinct marks by weight, then most marks side by side as in the query,
+    then most occurrences, then first.
+    """
+    best = _best(document, chunks, sought(marks, rarity))
+    return None if best is None else best.position
+
+
+# -------------------------------------------------------------------------------- the passage
+
+
+def _won_by_words(fused: Fused) -> bool:
+    """Whether the lexical lane gave the result more than the dense lane did."""
+    lexical = dense = 0.0
+    for contribution in fused.contributions:
+        if contribution.lane is Lane.DENSE:
+            dense += contribution.value
+        elif not contribution.abstained:
+            lexical += contribution.value
+    return lexical > dense
+
+
+def _shown(
+    fused: Fused, document: Document, chunks: Sequence[Chunk], words: Sought, by_words: bool
+) -> Chunk | None:
+    """The chunk that won, or the next best: the other lane's, then the first."""
+    if len(chunks) < 2:
+        return chunks[0] if chunks else None
+    near = next((chunk for chunk in chunks if chunk.position == fused.position), None)
+    if near is not None and not by_words:
+        return near
+    return _best(document, chunks, words) or near or chunks[0]
+
+
+def _best(document: Document, chunks: Sequence[Chunk], words: Sought) -> Chunk | None:
+    best: Chunk | None = None
+    highest: Score = (0.0, 0, 0, 0)
+    for bound, chunk in _promising(document, chunks, words):
+        # What a reader sees holds no more words than its source with its link targets,
+        # so no chunk from here on can do better.
+        if bound < highest:
+            break
+        score = _score(plain(document.body[chunk.start : chunk.end]), words, chunk)
+        if score > highest:
+            best, highest = chunk, score
+    return best
+
+
+Score = tuple[float, int, int, int]
+
+
+def _promising(
+    document: Document, chunks: Sequence[Chunk], words: Sought
+) -> list[tuple[Score, Chunk]]:
+    """The chunks that may hold a sought word, each with the best score it can have, best first."""
+    if not words.weights:
+        return []
+    if len(chunks) <= _FEW:
+        return [((math.inf, 0, 0, 0), chunk) for chunk in chunks]
+    promising = []
+    for language in sorted({chunk.language or "" for chunk in chunks}):
+        group = [chunk for chunk in chunks if (chunk.language or "") == language]
+        spelled = [document.body[chunk.start : chunk.end].split() for chunk in group]
+        answers = _answers(set().union(*spelled), words, language or None)
+        for chunk, written in zip(group, spelled, strict=True):
+            answered = [answers[word] for word in written if word in answers]
+            if answered:
+                bits = 0
+                for more, _ in answered:
+                    bits |= more
+                occurrences = sum(count for _, count in answered)
+                neighbours = len(words.pairs) if bits & (bits - 1) else 0
+                bound = (words.weight(bits), neighbours, occurrences, -chunk.position)
+                promising.append((bound, chunk))
+    return sorted(promising, key=lambda entry: entry[0], reverse=True)
+
+
+def _answers(
+    written: Iterable[str], words: Sought, language: str | None
+) -> dict[str, tuple[int, int]]:
+    """Which of the written words hold sought words: which ones, as bits, and how many."""
+    answers = {}
+    listed = list(written)
+    for at in range(0, len(listed), _BLOCK):
+        block = listed[at : at + _BLOCK]
+        if any(map(words.may_be_in, _streams(" ".join(block), language))):
+            for word in block:
+                counts = _counts(_streams(word, language), words)
+                if any(counts):
+                    bits = sum(1 << place for place, count in enumerate(counts) if count)
+                    answers[word] = (bits, sum(counts))
+    return answers
+
+
+def _score(text: str, words: Sought, chunk: Chunk) -> Score:
+    """How well the text of a chunk answers: weight, neighbours, occurrences, and being early."""
+    streams = _streams(text, chunk.language)
+    counts = _counts(streams, words)
+    if not any(counts):
+        return (0.0, 0, 0, -chunk.position)
+    weight = sum(weight for weight, count in zip(words.weights, counts, strict=True) if count)
+    neighbours = sum(
+        any(pair in stems for pair in pairs for stems in streams) for pairs in words.pairs
+    )
+    return weight, neighbours, sum(counts), -chunk.position
+
+
+def _streams(text: str, language: str | None) -> list[str]:
+    return [stream(text, spelling) for spelling in spellings([language])]
+
+
+def _counts(streams: Sequence[str], words: Sought) -> list[int]:
+    """How often each sought word stands in the text of the streams."""
+    return [max(sum(map(stems.count, needles)) for stems in streams) for needles in words.needles]
+
+
+# -------------------------------------------------------------------------------- the snippet
+
+
+def _text(
+    document: Document,
+    chunk: Chunk | None,
+    words: Sought,
+    languages: Sequence[str],
+    by_words: bool,
+) -> tuple[str, list[Mention]]:
+    """The text that shows best why the document was found, with its mentions."""
+    passage, found = _passage(document, chunk, words)
+    if found:
+        return passage, found
+    fields = [one_line(field) for field in _fields(document)]
+    if by_words:
+        tags = " ".join(f"#{tag}" for tag in document.tags)
+        *others, title = fields
+        for field in (one_line(tags), *others, one_line(", ".join(document.aliases)), title):
+            if found := mentions(field, words, languages):
+                return field, found
+    if passage:
+        return passage, []
+    text = next(filter(None, fields), "")
+    return text, mentions(text, words, languages)
+
+
+def _fields(document: Document) -> tuple[str, ...]:
+    """What may stand for a body that is empty or does not hold the words."""
+    return document.description, document.summary, document.url or "", document.title
+
+
+def _passage(document: Document, chunk: Chunk | None, words: Sought) -> tuple[str, list[Mention]]:
+    """The chunk as it can be shown, with its mentions.
+
+    Headings that the heading path shows anyway are left out, unless only they hold the words.
+    """
+    if chunk is None:
+        return "", []
+    start = _after_headings(document, chunk)
+    text = one_line(plain(document.body[start : chunk.end]))
+    found = mentions(text, words, [chunk.language])
+    if start > chunk.start and not found:
+        whole = one_line(plain(document.body[chunk.start : chunk.end]))
+        if not text or (found := mentions(whole, words, [chunk.language])):
+            return whole, found
+    return text, found
+
+
+def _after_headings(document: Document, chunk: Chunk) -> int:
+    """Where the chunk's own text begins: after the leading headings that its path shows."""
+    shown = {*chunk.headings, document.title}
+    start = chunk.start
+    for heading in document.headings:
+        if heading.start >= chunk.end:
+            break
+        if heading.start < start:
+            continue
+        if heading.text not in shown or document.body[start : heading.start].strip():
+            break
+        line_end = document.body.find("\n", heading.start, chunk.end)
+        start = chunk.end if line_end < 0 else line_end + 1
+    return start

@@ -1,0 +1,108 @@
+"""What is asked: the words and demands of a query, and the scope it is asked in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from twolane.model import Kind
+
+
+class Capability(StrEnum):
+    """What a scope may do."""
+
+    SEARCH = "search.use"
+    SEMANTIC = "search.semantic"
+    WRITE = "documents.write"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a query at one position: any of `terms` matches it.
+
+    `terms` are its stems in every plausible language.
+    A prefix word matches every stem that begins with one of its terms.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that stand next to each other in one field; `literal` is set when it was quoted.
+
+    A literal phrase must also occur letter by letter (folded), not only by stems.
+    """
+
+    words: tuple[Word, ...]
+    literal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Phrases that occur in one field within `distance` words of each other."""
+
+    phrases: tuple[Phrase, ...]
+    distance: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class InField:
+    """A clause that only counts in one field (a name from `FIELDS`)."""
+
+    name: str
+    clause: Clause
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every clause matches."""
+
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """At least one clause matches."""
+
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """The clause does not match."""
+
+    clause: Clause
+
+
+Clause = Phrase | Near | InField | All | Either | Without
+
+EVERYTHING = frozenset(Capability)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Who is asking, what they may do, and which documents count.
+
+    Empty tuples and None restrict nothing.
+    `owner` restricts to that owner's documents.
+    `clause` holds the query's own hard demands (phrases, exclusions, fields): every lane obeys.
+    """
+
+    owner: str | None = None
+    capabilities: frozenset[Capability] = EVERYTHING
+    collections: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    updated_from: datetime | None = None
+    updated_before: datetime | None = None
+    archived: bool = False
+    documents: tuple[str, ...] = ()
+    clause: Clause | None = None

@@ -1,0 +1,215 @@
+"""The read path: text → query → lanes → fusion → results."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Result
+from twolane.errors import EmbedderError, NotBuiltYet, NotPermitted, StoreError
+from twolane.fusion import Ranking, fuse
+from twolane.lanes import dense_hits, lexical_hits
+from twolane.permissions import require
+from twolane.ports import Embedder, Store
+from twolane.query import Query, narrow, parse
+from twolane.results import result_of
+from twolane.scopes import Capability, Scope
+from twolane.settings import Settings
+from twolane.spaces import Background, embed_query, serving
+
+log = logging.getLogger("twolane")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a lane brought back, how long it took, and what went wrong if it could not run."""
+
+    hits: Sequence[Hit]
+    ms: float
+    generation: int | None = None
+    failure: str | None = None
+
+
+class Searcher:
+    """Answers queries over one store; safe to share between threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        embedder: Embedder | None,
+        no_embedder: str = "no embedder is configured",
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._embedder = embedder
+        self._no_embedder = no_embedder
+        self._background = Background()
+        self._overdue: set[Future[_Found]] = set()
+        self._warned: set[tuple[Lane, str]] = set()
+
+    def search(
+        self, text: str, scope: Scope, *, mode: Mode = Mode.HYBRID, limit: int | None = None
+    ) -> Answer:
+        """The best documents in scope for the query, with what each lane did.
+
+        A lane that cannot run is named in `degraded`; the others still answer.
+        """
+        started = time.perf_counter()
+        require(scope, Capability.SEARCH)
+        if mode == Mode.EXACT:
+            raise NotBuiltYet(
+                "--mode exact is not in this version; put the words in quotes to match them exactly"
+            )
+        wanted = self._settings.limit if limit is None else limit
+        query = parse(text, self._store.languages(), stemming=self._settings.stemming)
+        narrowed = narrow(scope, query)
+        weights = self._weights(mode)
+        found, degraded = self._run(query, narrowed, weights, wanted, scope)
+        fused = fuse(
+            [Ranking(lane, weights[lane], found[lane].hits) for lane in found],
+            k=self._settings.rrf_k,
+            plausible=self._plausible(query),
+        )
+        if not query.marks and not query.meaning and narrowed != scope:
+            fused = self._listed(narrowed, wanted)
+        results = self._results(fused[:wanted], query)
+        return Answer(
+            query=text,
+            mode=mode,
+            lanes=tuple(
+                LaneReport(lane, weights[lane], len(one.hits), one.ms)
+                for lane, one in found.items()
+            ),
+            degraded=degraded,
+            generation=found[Lane.DENSE].generation if Lane.DENSE in found else None,
+            took_ms=(time.perf_counter() - started) * 1000,
+            results=results,
+        )
+
+    def close(self) -> None:
+        """Let the background threads end."""
+        self._background.close()
+
+    def _plausible(self, query: Query) -> frozenset[str] | None:
+        if not self._settings.abstention or not query.reading.spoken:
+            return None
+        return query.reading.languages
+
+    def _weights(self, mode: Mode) -> dict[Lane, float]:
+        weights = {
+            Lane.LEXICAL: self._settings.lexical_weight,
+            Lane.DENSE: self._settings.dense_weight,
+        }
+        if mode == Mode.LEXICAL:
+            del weights[Lane.DENSE]
+        if mode == Mode.SEMANTIC:
+            del weights[Lane.LEXICAL]
+        return weights
+
+    def _run(
+        self,
+        query: Query,
+        scope: Scope,
+        weights: Collection[Lane],
+        wanted: int,
+        asked: Scope,
+    ) -> tuple[dict[Lane, _Found], tuple[Degradation, ...]]:
+        """Run the lanes beside each other; the dense one within its time."""
+        pool = max(self._settings.pool, wanted)
+        waiting: Future[_Found] | _Found | None = None
+        if Lane.DENSE in weights and query.meaning:
+            waiting = self._start_dense(query, scope, pool, asked)
+        found: dict[Lane, _Found] = {}
+        if Lane.LEXICAL in weights:
+            found[Lane.LEXICAL] = self._lexical(query, scope, pool)
+        if waiting is not None:
+            found[Lane.DENSE] = self._finish_dense(waiting)
+        degraded = tuple(
+            Degradation(lane, one.failure) for lane, one in found.items() if one.failure
+        )
+        for degradation in degraded:
+            self._warn_once(degradation)
+        return {lane: one for lane, one in found.items() if not one.failure}, degraded
+
+    def _lexical(self, query: Query, scope: Scope, pool: int) -> _Found:
+        started = time.perf_counter()
+        hits = lexical_hits(
+            self._store,
+            query,
+            scope,
+            limit=pool,
+            common_share=self._settings.common_share,
+            coverage_power=self._settings.coverage_power,
+            relaxation=self._settings.relaxation,
+        )
+        return _Found(hits, (time.perf_counter() - started) * 1000)
+
+    def _start_dense(
+        self, query: Query, scope: Scope, pool: int, asked: Scope
+    ) -> Future[_Found] | _Found:
+        if Capability.SEMANTIC not in asked.capabilities:
+            return _Found((), 0.0, failure=str(NotPermitted(Capability.SEMANTIC)))
+        if self._embedder is None:
+            return _Found((), 0.0, failure=self._no_embedder)
+        self._overdue = {future for future in self._overdue if not future.done()}
+        if self._overdue:
+            return _Found((), 0.0, failure="the embedder is still busy with an earlier query")
+        embedder = self._embedder
+        return self._background.submit(lambda: self._dense(embedder, query, scope, pool))
+
+    def _dense(self, embedder: Embedder, query: Query, scope: Scope, pool: int) -> _Found:
+        started = time.perf_counter()
+        try:
+            generation = serving(self._store)
+            if generation is None:
+                return _Found((), 0.0, failure="there are no vectors yet; run `twolane index`")
+            vector = embed_query(embedder, generation, query.meaning)
+            hits = dense_hits(
+                self._store,
+                generation.number,
+                vector,
+                scope,
+                limit=self._settings.dense_pool or pool,
+                floor=self._settings.min_similarity,
+                cosine=self._settings.similarity == "cosine",
+            )
+        except (EmbedderError, StoreError) as error:
+            return _Found((), (time.perf_counter() - started) * 1000, failure=str(error))
+        return _Found(hits, (time.perf_counter() - started) * 1000, generation.number)
+
+    def _finish_dense(self, waiting: Future[_Found] | _Found) -> _Found:
+        if isinstance(waiting, _Found):
+            return waiting
+        seconds = self._settings.embed_seconds
+        try:
+            return waiting.result(timeout=seconds)
+        except TimeoutError:
+            self._overdue.add(waiting)
+            return _Found(
+                (), seconds * 1000, failure=f"the embedder took longer than {seconds:g} s"
+            )
+
+    def _listed(self, scope: Scope, wanted: int) -> list[Fused]:
+        """A query of filters alone lists what they leave, newest first."""
+        return [Fused(id, 0.0, ()) for id in self._store.recent(scope, limit=wanted)]
+
+    def _results(self, fused: Sequence[Fused], query: Query) -> tuple[Result, ...]:
+        documents = self._store.documents([one.id for one in fused])
+        return tuple(
+            result_of(one, documents[one.id], self._store.chunks(one.id), query.marks)
+            for one in fused
+            # A document may go between the lanes and here; it is then rightly missing.
+            if one.id in documents
+        )
+
+    def _warn_once(self, degradation: Degradation) -> None:
+        key = (degradation.lane, degradation.reason)
+        if key not in self._warned:
+            self._warned.add(key)
+            # What the user switched off themselves is worth no warning.
+            level = logging.INFO if self._settings.embedder == "none" else logging.WARNING
+            log.log(level, "%s lane: %s", degradation.lane, degradation.reason)

@@ -1,0 +1,315 @@
+"""Every setting, in one place: its name, type, default and meaning.
+
+A value comes from, in rising order: the default, the TOML file, the environment
+(`TWOLANE_` and the name in capitals), the arguments of the call.
+This module alone reads the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from twolane.errors import BadSetting
+
+PREFIX = "TWOLANE_"
+EMBEDDERS = ("use", "hashing", "none")
+
+
+def _setting(default: Any, meaning: str, check: Callable[[Any], str | None] | None = None) -> Any:
+    """A field with what the documentation and the checks need to know of it."""
+    return field(default=default, metadata={"meaning": meaning, "check": check})
+
+
+def _at_least(least: float) -> Callable[[Any], str | None]:
+    return lambda value: None if value >= least else f"must be at least {least:g}"
+
+
+def _between(least: float, most: float) -> Callable[[Any], str | None]:
+    return lambda value: (
+        None if least <= value <= most else f"must be between {least:g} and {most:g}"
+    )
+
+
+def _one_of(*names: str) -> Callable[[Any], str | None]:
+    return lambda value: None if value in names else f"must be one of {', '.join(names)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What can be set; frozen once it is made."""
+
+    db: Path | None = _setting(
+        None, "The database file. Unset: `twolane.db` in the user's data directory."
+    )
+    cache: Path | None = _setting(
+        None, "Folder for what can be made again (model tables). Unset: the user's cache directory."
+    )
+    embedder: str = _setting(
+        "use",
+        "Which model gives meaning to text: `use` (inside the package), `hashing` (for tests), "
+        "or `none` to search by words only.",
+        _one_of(*EMBEDDERS),
+    )
+    languages: tuple[str, ...] = _setting(
+        ("en", "ru", "de", "fr", "es", "it", "pt", "nl", "sv", "uk", "zh", "ja", "ko"),
+        "Languages that notes may be in; the detector chooses among them.",
+        lambda value: None if value else "must name at least one language",
+    )
+    include: tuple[str, ...] = _setting(
+        ("*.md", "*.markdown"), "File name patterns of notes in a vault."
+    )
+    exclude: tuple[str, ...] = _setting(
+        (), "Paths to leave out, in the syntax of `.gitignore`, beside the ignore files."
+    )
+    max_file_bytes: int = _setting(
+        20_000_000, "Larger files are reported and not indexed.", _at_least(1)
+    )
+    chunk_tokens: int = _setting(
+        450,
+        "Target size of a passage in estimated tokens; fits the 512-token window of small models.",
+        _between(128, 8000),
+    )
+    chunk_overlap: int = _setting(
+        0, "Tokens of the previous passage repeated at the start of the next.", _between(0, 400)
+    )
+    chunk_characters: int = _setting(
+        0,
+        "If not 0, passages are sized by this many characters instead of tokens, whatever the "
+        "script; kept to show why tokens are better.",
+        _between(0, 100_000),
+    )
+    breadcrumb: bool = _setting(
+        True, "Whether a passage is embedded under its headings or under the title alone."
+    )
+    stemming: str = _setting(
+        "per-language",
+        "`per-language` stems each word by its script and language; a language's code stems "
+        "every word by that language alone.",
+    )
+    limit: int = _setting(20, "How many results a search gives.", _between(1, 1000))
+    pool: int = _setting(
+        100,
+        "How many documents each lane brings to fusion: wide pools, narrow output.",
+        _between(1, 1000),
+    )
+    dense_pool: int = _setting(
+        0,
+        "If not 0, the dense lane brings at most this many documents, however many are wanted; "
+        "kept to show why pools must be wide.",
+        _between(0, 1000),
+    )
+    rrf_k: float = _setting(
+        60.0, "The constant of reciprocal rank fusion; larger flattens the ranks.", _at_least(0)
+    )
+    lexical_weight: float = _setting(1.0, "Weight of the lexical lane's vote.", _between(0, 100))
+    dense_weight: float = _setting(1.0, "Weight of the dense lane's vote.", _between(0, 100))
+    min_similarity: float = _setting(
+        0.0, "Passages less similar than this are no hits of the dense lane.", _between(-1, 1)
+    )
+    similarity: str = _setting(
+        "dot",
+        "`dot` product, or `cosine` worked out anew for each passage; vectors have unit length, "
+        "so both are equal and `dot` is faster.",
+        _one_of("dot", "cosine"),
+    )
+    relaxation: str = _setting(
+        "graded",
+        "Which documents the lexical lane finds: `graded` (all words first, then most, then "
+        "some), `all` (every word must occur) or `any` (one word is enough for a full vote).",
+        _one_of("graded", "all", "any"),
+    )
+    abstention: bool = _setting(
+        True,
+        "Whether the lexical lane abstains on documents in languages it cannot match.",
+    )
+    common_share: float = _setting(
+        0.2,
+        "A word in more than this share of the documents does not pick candidates by itself.",
+        _between(0, 1),
+    )
+    coverage_power: float = _setting(
+        2.0,
+        "A document that holds a share of the query's information votes with that share to this "
+        "power; 0 gives every match a full vote.",
+        _between(0, 10),
+    )
+    embed_seconds: float = _setting(
+        10.0,
+        "How long a search waits for the query's vector before it answers without meaning.",
+        _at_least(0),
+    )
+    batch: int = _setting(200, "Documents per transaction while indexing.", _between(1, 10_000))
+    busy_seconds: float = _setting(
+        10.0,
+        "How long to wait for another process that is writing to the database.",
+        _between(0, 3600),
+    )
+
+    @classmethod
+    def load(
+        cls,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        file: Path | None = None,
+    ) -> Loaded:
+        """The settings from file, environment and arguments, with the origin of each value.
+
+        An argument that is None was not given.
+        """
+        environ = os.environ if environment is None else environment
+        named = file or (Path(environ["TWOLANE_CONFIG"]) if "TWOLANE_CONFIG" in environ else None)
+        if named is not None and not named.is_file():
+            raise BadSetting(f"there is no settings file {named}")
+        source = named or config_file()
+        values: dict[str, Any] = {}
+        origins = dict.fromkeys(_NAMES, "default")
+        layers = (
+            (str(source), _from_file(source)),
+            ("environment", _from_environment(environ)),
+            ("argument", {k: v for k, v in (arguments or {}).items() if v is not None}),
+        )
+        for origin, layer in layers:
+            for name, value in layer.items():
+                values[name] = _coerced(name, value, origin)
+                origins[name] = origin
+        return Loaded(cls(**values), origins)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings and where each value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+_FIELDS: dict[str, Field[Any]] = {one.name: one for one in fields(Settings)}
+_NAMES = tuple(_FIELDS)
+
+
+def meanings() -> dict[str, str]:
+    """What each setting means, by name."""
+    return {name: one.metadata["meaning"] for name, one in _FIELDS.items()}
+
+
+def database_path(settings: Settings) -> Path:
+    """The database that these settings name."""
+    if settings.db is not None:
+        return settings.db
+    from platformdirs import user_data_path
+
+    return user_data_path("twolane", appauthor=False) / "twolane.db"
+
+
+def cache_path(settings: Settings) -> Path:
+    """The folder for what can be made again."""
+    if settings.cache is not None:
+        return settings.cache
+    from platformdirs import user_cache_path
+
+    return user_cache_path("twolane", appauthor=False)
+
+
+def config_file() -> Path:
+    """Where the settings file is looked for when none is named."""
+    from platformdirs import user_config_path
+
+    return user_config_path("twolane", appauthor=False) / "twolane.toml"
+
+
+def _from_file(source: Path) -> dict[str, Any]:
+    try:
+        text = source.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise BadSetting(f"cannot read {source}: {error.strerror}") from error
+    try:
+        return tomllib.loads(text.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{source} is not valid TOML: {error}") from error
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in environ.items()
+        if name.startswith(PREFIX) and name != "TWOLANE_CONFIG"
+    }
+
+
+def _coerced(name: str, value: Any, origin: str) -> Any:
+    if name not in _FIELDS:
+        known = ", ".join(_NAMES)
+        raise BadSetting(f"unknown setting {name!r} ({origin}); the settings are: {known}")
+    one = _FIELDS[name]
+    try:
+        converted = _CONVERTERS[str(one.type)](value)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadSetting(
+            f"setting {name!r} ({origin}): {value!r} is not {_KINDS[str(one.type)]}"
+        ) from error
+    check = one.metadata["check"]
+    wrong = check(converted) if check else None
+    if wrong:
+        raise BadSetting(f"setting {name!r} ({origin}): {value!r} {wrong}")
+    return converted
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+        raise ValueError(value)
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or number != number:
+        raise ValueError(value)
+    return number
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(_text(part) for part in value)
+
+
+def _path(value: Any) -> Path:
+    return Path(value).expanduser()
+
+
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    "Path | None": _path,
+    "str": _text,
+    "tuple[str, ...]": _texts,
+    "bool": _truth,
+    "int": _integer,
+    "float": _number,
+}
+_KINDS = {
+    "Path | None": "a path",
+    "str": "a text",
+    "tuple[str, ...]": "a list of texts",
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+}

@@ -1,0 +1,85 @@
+"""Spaces in use: which embedder and which generation give a query its meaning.
+
+The embedder may be missing, broken or slow; here that becomes a reason, never a crash.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, TypeVar
+
+from twolane.errors import EmbedderError, EmbedderUnavailable
+from twolane.model import Generation, GenerationState
+from twolane.ports import Embedder, Vectors
+
+if TYPE_CHECKING:
+    from twolane.ports import Vector
+
+T = TypeVar("T")
+
+
+def serving(vectors: Vectors) -> Generation | None:
+    """The generation that answers searches, or None before the first one."""
+    for generation in vectors.generations():
+        if generation.state == GenerationState.SERVING:
+            return generation
+    return None
+
+
+def embed_query(embedder: Embedder, generation: Generation, text: str) -> Vector:
+    """The query's vector in the generation's space; vectors of different spaces never meet."""
+    if embedder.space != generation.space:
+        raise EmbedderUnavailable(
+            f"the vectors were made by {generation.space.embedder!r} and the embedder is now "
+            f"{embedder.space.embedder!r}; run `twolane index` to fill the new space"
+        )
+    try:
+        return embedder.embed_query(text)
+    except EmbedderError:
+        raise
+    except Exception as error:
+        # An embedder is foreign code: whatever it raises, the other lanes must answer.
+        raise EmbedderError(f"{type(error).__name__}: {error}") from error
+
+
+class Background:
+    """A few daemon threads that run calls beside the caller.
+
+    A call that hangs holds its thread, not the program:
+    daemon threads do not keep the interpreter from ending.
+    """
+
+    def __init__(self, threads: int = 2) -> None:
+        self._threads = threads
+        self._started = 0
+        self._lock = threading.Lock()
+        self._calls: queue.SimpleQueue[tuple[Future[object], Callable[[], object]] | None]
+        self._calls = queue.SimpleQueue()
+
+    def submit(self, call: Callable[[], T]) -> Future[T]:
+        """Run the call in a thread of ours."""
+        future: Future[T] = Future()
+        with self._lock:
+            if self._started < self._threads:
+                self._started += 1
+                threading.Thread(target=self._run, daemon=True, name="twolane-lane").start()
+        self._calls.put((future, call))  # type: ignore[arg-type]
+        return future
+
+    def close(self) -> None:
+        """Let the threads end once they have nothing to do."""
+        for _ in range(self._started):
+            self._calls.put(None)
+
+    def _run(self) -> None:
+        while (work := self._calls.get()) is not None:
+            future, call = work
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - it is raised again where the result is read
+                future.set_exception(error)

@@ -1,0 +1,123 @@
+"""How the memory store finds candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from twolane.answers import Candidate, Frequencies, Neighbour
+from twolane.errors import BadVectors
+from twolane.model import FIELDS, Prepared
+from twolane.scopes import Scope, Word
+from twolane.stores.memory.matching import holds, stream
+from twolane.stores.memory.scoping import in_scope
+from twolane.stores.memory.state import Shelf, State
+
+if TYPE_CHECKING:
+    from twolane.ports import Vector
+
+
+class MemoryRetrieval:
+    """The `Retrieval` port over a shared state."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def lexical(
+        self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int
+    ) -> list[Candidate]:
+        """Documents in scope that hold every word (or any): most words first, then by id."""
+        least = len(words) if every else min(len(words), 1)
+        with self._state.lock:
+            found = []
+            for prepared in self._state.visible():
+                held = sum(holds(prepared.stems, word) for word in words)
+                if held >= least and in_scope(prepared, scope):
+                    found.append((held, prepared))
+        found.sort(key=lambda pair: -pair[0])
+        return [
+            Candidate(prepared.document.id, prepared.languages, prepared.stems)
+            for _, prepared in found[:limit]
+        ]
+
+    def languages(self) -> frozenset[str]:
+        """The languages of all documents that are not hidden."""
+        with self._state.lock:
+            found = self._state.visible()
+        return frozenset(language for prepared in found for language in prepared.languages)
+
+    def frequencies(self, words: Sequence[Word]) -> Frequencies:
+        """Document frequency of each term and average field lengths, archived ones included.
+
+        A term that is asked both as a whole word and as a prefix gets the prefix's count.
+        """
+        with self._state.lock:
+            found = [prepared.stems for prepared in self._state.visible()]
+        containing: dict[str, int] = {}
+        for word in words:
+            for term in word.terms:
+                alone = Word(word.text, (term,), word.prefix)
+                count = sum(holds(stems, alone) for stems in found)
+                containing[term] = max(count, containing.get(term, 0))
+        lengths = {name: sum(len(stream(stems, name)) for stems in found) for name in FIELDS}
+        averages = {name: total / len(found) if found else 0.0 for name, total in lengths.items()}
+        return Frequencies(len(found), containing, averages)
+
+    def nearest(
+        self,
+        generation: int,
+        vector: Vector,
+        scope: Scope,
+        *,
+        limit: int,
+        floor: float,
+        cosine: bool = False,
+    ) -> list[Neighbour]:
+        """Documents in scope by their best chunk's dot product, best first, ties by id."""
+        import numpy as np
+
+        asked = np.asarray(vector, dtype=np.float32)
+        found = []
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            wanted = shelf.generation.space.dimensions
+            if asked.shape != (wanted,):
+                raise BadVectors(
+                    f"generation {generation} holds vectors of {wanted} numbers, but the query's "
+                    f"has shape {asked.shape}; embed the query in the generation's own space"
+                )
+            donors = shelf.donors()
+            for prepared in self._state.visible():
+                if not in_scope(prepared, scope):
+                    continue
+                scored = [
+                    (
+                        -float(np.dot(held, asked) / (_lengths(held, asked) if cosine else 1)),
+                        position,
+                    )
+                    for position, held in _vectors(shelf, donors, prepared)
+                ]
+                if scored and -min(scored)[0] >= floor:
+                    found.append((*min(scored), prepared))
+        found.sort(key=lambda row: row[0])
+        return [
+            Neighbour(prepared.document.id, prepared.languages, position, -negated)
+            for negated, position, prepared in found[:limit]
+        ]
+
+
+def _lengths(one: Vector, other: Vector) -> float:
+    import numpy as np
+
+    return float(np.linalg.norm(one) * np.linalg.norm(other))
+
+
+def _vectors(
+    shelf: Shelf, donors: dict[str, str], prepared: Prepared
+) -> Iterator[tuple[int, Vector]]:
+    """The document's chunks that have a vector, their own or a borrowed one, by position."""
+    for chunk in prepared.chunks:
+        own = chunk.content_hash if chunk.content_hash in shelf.rows else None
+        serving = own or donors.get(chunk.text_hash)
+        if serving is not None:
+            yield chunk.position, shelf.rows[serving].vector

@@ -1,0 +1,81 @@
+"""What the memory store remembers, shared by its ports under one lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from twolane.errors import StoreError
+from twolane.model import Collection, FileRecord, Generation, Prepared
+
+if TYPE_CHECKING:
+    from twolane.ports import Vector
+
+
+class Row(NamedTuple):
+    """A stored vector and the passage it belongs to."""
+
+    text_hash: str
+    vector: Vector
+
+
+class Lease(NamedTuple):
+    """Who is embedding a passage, and until when nobody else may."""
+
+    worker: str
+    until: float
+
+
+class Failure(NamedTuple):
+    """Why a passage could not be embedded, and when to try again."""
+
+    reason: str
+    due: float
+
+
+@dataclass(slots=True)
+class Shelf:
+    """One generation with its vectors and its unfinished work, keyed by content hash."""
+
+    generation: Generation
+    rows: dict[str, Row] = field(default_factory=dict)
+    leases: dict[str, Lease] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+
+    def donors(self) -> dict[str, str]:
+        """For each passage, the content hash whose vector it lends: the lowest."""
+        lent: dict[str, str] = {}
+        for content_hash in sorted(self.rows):
+            lent.setdefault(self.rows[content_hash].text_hash, content_hash)
+        return lent
+
+
+@dataclass(slots=True)
+class State:
+    """Everything in the store; hold `lock` while reading or changing it."""
+
+    clock: Callable[[], float]
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    collections: dict[str, Collection] = field(default_factory=dict)
+    documents: dict[str, Prepared] = field(default_factory=dict)
+    ledger: dict[str, dict[str, FileRecord]] = field(default_factory=dict)
+    shelves: dict[int, Shelf] = field(default_factory=dict)
+    newest: int = 0
+
+    def visible(self) -> list[Prepared]:
+        """Every document that is not hidden, by id."""
+        held = sorted(self.documents.items())
+        return [prepared for _, prepared in held if not prepared.document.hidden]
+
+    def shelf(self, generation: int) -> Shelf:
+        """The generation's shelf; an unknown number is an error, never an empty answer."""
+        try:
+            return self.shelves[generation]
+        except KeyError:
+            held = ", ".join(map(str, self.shelves)) or "none"
+            raise StoreError(
+                f"there is no generation {generation} (there is: {held}); "
+                "it was dropped or never opened, so open one for the space first"
+            ) from None

@@ -1,0 +1,185 @@
+"""The memory store's generations of vectors, and the work that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from twolane.model import Chunk, Document, Generation, GenerationState, Pending, Progress, Space
+from twolane.stores.memory.state import Failure, Lease, Row, Shelf, State
+from twolane.stores.vector_checks import check_vectors
+
+if TYPE_CHECKING:
+    from twolane.ports import Vector
+
+
+class MemoryVectors:
+    """The `Vectors` port over a shared state."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def generations(self) -> list[Generation]:
+        """All generations, oldest first."""
+        with self._state.lock:
+            return [shelf.generation for _, shelf in sorted(self._state.shelves.items())]
+
+    def open_generation(self, space: Space) -> Generation:
+        """The generation of this space that is not retired, created if there is none.
+
+        A number is never used twice, so that late work for a dropped generation
+        cannot end up among another space's vectors.
+        """
+        with self._state.lock:
+            held = self.generations()
+            for generation in held:
+                if generation.space == space and generation.state != GenerationState.RETIRED:
+                    return generation
+            served = any(generation.state == GenerationState.SERVING for generation in held)
+            state = GenerationState.FILLING if served else GenerationState.SERVING
+            self._state.newest += 1
+            generation = Generation(self._state.newest, space, state)
+            self._state.shelves[generation.number] = Shelf(generation)
+            return generation
+
+    def activate(self, generation: int) -> None:
+        """Let this generation serve and retire the one that did."""
+        with self._state.lock:
+            chosen = self._state.shelf(generation)
+            for shelf in self._state.shelves.values():
+                if shelf.generation.state == GenerationState.SERVING:
+                    shelf.generation = replace(shelf.generation, state=GenerationState.RETIRED)
+            chosen.generation = replace(chosen.generation, state=GenerationState.SERVING)
+
+    def drop_generation(self, generation: int) -> None:
+        """Delete a generation with its vectors; one that is gone already stays gone."""
+        with self._state.lock:
+            self._state.shelves.pop(generation, None)
+
+    def claim(self, generation: int, *, worker: str, limit: int, seconds: float) -> list[Pending]:
+        """Up to `limit` passages without a vector, by document and position, leased to `worker`.
+
+        Nobody gets a passage twice while its lease lasts, not even the worker that holds it.
+        """
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            now = self._state.clock()
+            claimed: dict[str, Pending] = {}
+            for document, chunk in self._without_vector(shelf):
+                if len(claimed) >= limit:
+                    break
+                if chunk.content_hash not in claimed and _free(shelf, chunk.content_hash, now):
+                    claimed[chunk.content_hash] = _pending(document, chunk)
+            shelf.leases.update({key: Lease(worker, now + seconds) for key in claimed})
+            return list(claimed.values())
+
+    def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
+        """Store unit vectors, end their leases and forget their failures; all of them or none."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            dimensions = shelf.generation.space.dimensions
+            rows = {
+                content_hash: Row(text_hash, _checked(vector, dimensions))
+                for content_hash, text_hash, vector in vectors
+            }
+            shelf.rows.update(rows)
+            for content_hash in rows:
+                shelf.leases.pop(content_hash, None)
+                shelf.failures.pop(content_hash, None)
+
+    def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
+        """Record that a passage could not be embedded and when to try again; ends its lease."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            shelf.failures[content_hash] = Failure(reason, self._state.clock() + retry_in)
+            shelf.leases.pop(content_hash, None)
+
+    def release(self, generation: int, worker: str) -> None:
+        """End all leases of a worker."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            held = shelf.leases.items()
+            shelf.leases = {key: lease for key, lease in held if lease.worker != worker}
+
+    def progress(self, generation: int) -> Progress:
+        """How many distinct passages are ready, pending and failed; each is exactly one."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            wanted = {chunk.content_hash for _, chunk in self._passages()}
+            missing = wanted - shelf.rows.keys()
+            failed = missing & shelf.failures.keys()
+            return Progress(len(wanted) - len(missing), len(missing) - len(failed), len(failed))
+
+    def failures(self, generation: int) -> dict[str, str]:
+        """Reason by document id; of several passages that failed, the first one's."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            reasons: dict[str, str] = {}
+            for document, chunk in self._without_vector(shelf):
+                failure = shelf.failures.get(chunk.content_hash)
+                if failure is not None:
+                    reasons.setdefault(document.id, failure.reason)
+            return reasons
+
+    def unembedded(self, generation: int) -> dict[str, int]:
+        """Number of distinct passages without a vector of their own, by document id."""
+        with self._state.lock:
+            missing: dict[str, set[str]] = {}
+            for document, chunk in self._without_vector(self._state.shelf(generation)):
+                missing.setdefault(document.id, set()).add(chunk.content_hash)
+            return {id: len(hashes) for id, hashes in missing.items()}
+
+    def sweep(self) -> int:
+        """Delete vectors that serve no chunk; a hidden document keeps its own for its return."""
+        with self._state.lock:
+            chunks = [chunk for held in self._state.documents.values() for chunk in held.chunks]
+            return sum(_swept(shelf, chunks) for shelf in self._state.shelves.values())
+
+    def _passages(self) -> Iterator[tuple[Document, Chunk]]:
+        """Every chunk that can be found, by document id and position."""
+        for prepared in self._state.visible():
+            for chunk in sorted(prepared.chunks, key=lambda chunk: chunk.position):
+                yield prepared.document, chunk
+
+    def _without_vector(self, shelf: Shelf) -> Iterator[tuple[Document, Chunk]]:
+        for document, chunk in self._passages():
+            if chunk.content_hash not in shelf.rows:
+                yield document, chunk
+
+
+def _free(shelf: Shelf, content_hash: str, now: float) -> bool:
+    lease = shelf.leases.get(content_hash)
+    failure = shelf.failures.get(content_hash)
+    return (lease is None or lease.until <= now) and (failure is None or failure.due <= now)
+
+
+def _pending(document: Document, chunk: Chunk) -> Pending:
+    return Pending(
+        content_hash=chunk.content_hash,
+        text_hash=chunk.text_hash,
+        title=document.title,
+        headings=chunk.headings,
+        text=document.body[chunk.start : chunk.end],
+    )
+
+
+def _checked(vector: Vector, dimensions: int) -> Vector:
+    """A copy of the vector, if it is one that may be stored."""
+    import numpy as np
+
+    copied = np.array(vector, dtype=np.float32)
+    check_vectors(copied[np.newaxis], count=1, dimensions=dimensions)
+    return copied
+
+
+def _swept(shelf: Shelf, chunks: Iterable[Chunk]) -> int:
+    donors = shelf.donors()
+    serving = set()
+    for chunk in chunks:
+        own = chunk.content_hash in shelf.rows
+        serving.add(chunk.content_hash if own else donors.get(chunk.text_hash))
+    idle = shelf.rows.keys() - serving
+    for content_hash in idle:
+        del shelf.rows[content_hash]
+    return len(idle)

@@ -1,0 +1,47 @@
+"""The default store: one SQLite file.
+
+Documents, their words (FTS5 over stem streams, kept in step by triggers), their vectors
+(little-endian float32) and the work that is left, in one transaction each.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twolane.stores.sqlite.database import BUSY_SECONDS, Database
+from twolane.stores.sqlite.documents import SqliteDocuments
+from twolane.stores.sqlite.retrieval import Counted, SqliteRetrieval
+from twolane.stores.sqlite.upkeep import SqliteUpkeep
+from twolane.stores.sqlite.vectors import SqliteVectors
+
+if TYPE_CHECKING:
+    from twolane.stores.sqlite.matrix import VectorCache
+
+
+class SqliteStore(SqliteDocuments, SqliteRetrieval, SqliteVectors, SqliteUpkeep):
+    """All four ports over one file."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._db = database
+        self._clock = clock
+        self._cached: dict[int, VectorCache] = {}
+        self._counted = Counted()
+        self.location = str(database.path)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        create: bool = True,
+        busy_seconds: float = BUSY_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> SqliteStore:
+        """Open the file, or create it unless told not to.
+
+        `busy_seconds` is how long a call waits for another process that is writing.
+        """
+        return cls(Database.open(path, create=create, busy_seconds=busy_seconds), clock)

@@ -1,0 +1,135 @@
+"""A document as a row of its table, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from twolane.language import fold
+from twolane.model import Document, Heading, Kind, Link, Prepared, Stamp, TitleOrigin
+
+# Add or refresh a document's metadata; the row number survives, so that vectors stay mapped.
+UPSERT_DOCUMENT = """
+INSERT INTO documents(
+    id, collection, revision, kind, searchable, archived, deleted, encrypted, owner, path, url,
+    created, updated, used, languages, title, title_key, title_origin, content_hash, version,
+    first_line, modified_ns, size, aliases, description, summary, headings, links, arguments,
+    properties, recipe)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+ON CONFLICT(id) DO UPDATE SET
+    collection = excluded.collection, revision = excluded.revision, kind = excluded.kind,
+    searchable = excluded.searchable, archived = excluded.archived, deleted = excluded.deleted,
+    encrypted = excluded.encrypted, owner = excluded.owner, path = excluded.path,
+    url = excluded.url, created = excluded.created, updated = excluded.updated,
+    used = excluded.used, languages = excluded.languages, title = excluded.title,
+    title_key = excluded.title_key, title_origin = excluded.title_origin,
+    content_hash = excluded.content_hash, version = excluded.version,
+    first_line = excluded.first_line, modified_ns = excluded.modified_ns, size = excluded.size,
+    aliases = excluded.aliases, description = excluded.description, summary = excluded.summary,
+    headings = excluded.headings, links = excluded.links, arguments = excluded.arguments,
+    properties = excluded.properties, recipe = excluded.recipe
+RETURNING row"""
+
+# Everything that makes a Document value, in the order that document_of reads it.
+COLUMNS = """
+    d.id, c.name, d.title, x.body, d.kind, d.path, d.url, d.title_origin, d.aliases,
+    d.description, d.summary, d.headings, d.links, d.arguments, d.properties, d.first_line,
+    d.owner, d.created, d.updated, d.used, d.searchable, d.archived, d.deleted, d.encrypted,
+    d.content_hash, d.version,
+    (SELECT json_group_array(t.name ORDER BY dt.position) FROM document_tags AS dt
+     JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row)"""
+
+
+def values_of(prepared: Prepared, collection: int, revision: int) -> tuple[Any, ...]:
+    """The values that UPSERT_DOCUMENT binds."""
+    document, stamp = prepared.document, prepared.stamp
+    return (
+        document.id,
+        collection,
+        revision,
+        str(document.kind),
+        document.searchable,
+        document.archived,
+        document.deleted,
+        document.encrypted,
+        document.owner,
+        document.path,
+        document.url,
+        _seconds(document.created),
+        _seconds(document.updated),
+        _seconds(document.used),
+        "".join(f" {language} " for language in prepared.languages),
+        document.title,
+        fold(document.title),
+        str(document.title_origin),
+        document.content_hash,
+        document.version,
+        document.first_line,
+        stamp.modified_ns if stamp else None,
+        stamp.size if stamp else None,
+        dumped(document.aliases),
+        document.description,
+        document.summary,
+        dumped([(h.level, h.text, h.line, h.start) for h in document.headings]),
+        dumped([(link.target, link.anchor, link.wiki) for link in document.links]),
+        dumped(document.arguments),
+        dumped(dict(document.properties)),
+        prepared.recipe,
+    )
+
+
+def document_of(row: Sequence[Any]) -> Document:
+    """The document that a row of COLUMNS spells."""
+    return Document(
+        id=row[0],
+        collection=row[1],
+        title=row[2],
+        body=row[3],
+        kind=Kind(row[4]),
+        path=row[5],
+        url=row[6],
+        title_origin=TitleOrigin(row[7]),
+        aliases=tuple(json.loads(row[8])),
+        tags=tuple(json.loads(row[26])),
+        description=row[9],
+        summary=row[10],
+        headings=tuple(Heading(*heading) for heading in json.loads(row[11])),
+        links=tuple(Link(*link) for link in json.loads(row[12])),
+        arguments=tuple(json.loads(row[13])),
+        properties=MappingProxyType(json.loads(row[14])),
+        first_line=row[15],
+        owner=row[16],
+        created=_moment(row[17]),
+        updated=_moment(row[18]),
+        used=_moment(row[19]),
+        searchable=bool(row[20]),
+        archived=bool(row[21]),
+        deleted=bool(row[22]),
+        encrypted=bool(row[23]),
+        content_hash=row[24],
+        version=row[25],
+    )
+
+
+def dumped(value: Any) -> str:
+    """JSON text, without work for the many values that are empty."""
+    return json.dumps(value, ensure_ascii=False) if value else _EMPTY[type(value) is dict]
+
+
+_EMPTY = {True: "{}", False: "[]"}
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def stamp_of(modified_ns: int | None, size: int | None) -> Stamp | None:
+    """The stamp of a file, or None for a document that is no file."""
+    return None if modified_ns is None or size is None else Stamp(modified_ns, size)

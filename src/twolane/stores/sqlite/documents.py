@@ -1,0 +1,376 @@
+"""Documents, chunks, tags and the ledger in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from twolane.errors import StoreError
+from twolane.language import fold, stream
+from twolane.model import (
+    Batch,
+    Chunk,
+    Collection,
+    Document,
+    FileRecord,
+    FileState,
+    Kind,
+    Prepared,
+    ProblemCode,
+)
+from twolane.ports import Known, Stats
+from twolane.scopes import Scope
+from twolane.stores.sqlite.conditions import in_scope
+from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.document_rows import (
+    COLUMNS,
+    UPSERT_DOCUMENT,
+    document_of,
+    dumped,
+    stamp_of,
+    values_of,
+)
+
+# The streams of one document; a trigger copies them into the full-text index.
+_INSERT_TEXT = """
+INSERT INTO texts(row, listed, words, title, aliases, tags, headings, description, url, stems, body)
+VALUES (?,?,?,?,?,?,?,?,?,?,?)"""
+
+_INSERT_CHUNK = """
+INSERT INTO chunks(document, position, start, "end", first_line, last_line, headings, language,
+                   tokens, content_hash, text_hash)
+VALUES (?,?,?,?,?,?,?,?,?,?,?)"""
+
+_FROM = """
+FROM documents AS d
+JOIN collections AS c ON c.row = d.collection
+JOIN texts AS x ON x.row = d.row"""
+
+
+class SqliteDocuments:
+    """The Documents port."""
+
+    _db: Database
+
+    def collections(self) -> list[Collection]:
+        """All collections, by name."""
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                "SELECT name, root, kind, include, exclude, description"
+                " FROM collections ORDER BY name",
+            )
+        return [
+            Collection(
+                name,
+                root,
+                Kind(kind),
+                tuple(json.loads(include)),
+                tuple(json.loads(exclude)),
+                description,
+            )
+            for name, root, kind, include, exclude, description in found
+        ]
+
+    def add_collection(self, collection: Collection) -> None:
+        """Create the collection, or replace its description if the name exists."""
+        with self._db.write() as connection:
+            connection.execute(
+                "INSERT INTO collections(name, root, kind, include, exclude, description)"
+                " VALUES (?,?,?,?,?,?) ON CONFLICT(name) DO UPDATE SET root = excluded.root,"
+                " kind = excluded.kind, include = excluded.include, exclude = excluded.exclude,"
+                " description = excluded.description",
+                (
+                    collection.name,
+                    collection.root,
+                    str(collection.kind),
+                    dumped(collection.include),
+                    dumped(collection.exclude),
+                    collection.description,
+                ),
+            )
+
+    def known(self, collection: str) -> dict[str, Known]:
+        """Every path the collection holds: documents, and skipped or failed files."""
+        with self._db.read() as connection:
+            found = {
+                path: Known(None, stamp_of(modified, size), None)
+                for path, modified, size in connection.execute(
+                    "SELECT path, modified_ns, size FROM ledger WHERE collection ="
+                    " (SELECT row FROM collections WHERE name = ?)",
+                    (collection,),
+                )
+            }
+            for path, id, modified, size, content_hash, recipe in connection.execute(
+                "SELECT path, id, modified_ns, size, content_hash, recipe FROM documents"
+                " WHERE path IS NOT NULL AND NOT deleted AND collection ="
+                " (SELECT row FROM collections WHERE name = ?)",
+                (collection,),
+            ):
+                found[path] = Known(id, stamp_of(modified, size), content_hash, recipe)
+        return found
+
+    def apply(self, batch: Batch) -> None:
+        """Make all of the batch's changes, or none."""
+        with self._db.write() as connection:
+            collection = connection.execute(
+                "SELECT row FROM collections WHERE name = ?", (batch.collection,)
+            ).get
+            if collection is None:
+                raise StoreError(f"there is no collection {batch.collection!r}; add it first")
+            _refuse_strays(batch)
+            revision = connection.execute(
+                "UPDATE counters SET revision = revision + 1 RETURNING revision"
+            ).get
+            for id in batch.deletes:
+                _delete(connection, id, collection, revision)
+            tags = _TagRows(connection)
+            for prepared in batch.upserts:
+                _upsert(connection, prepared, collection, revision, tags)
+            _keep_ledger(connection, batch, collection)
+
+    def document(self, id: str, scope: Scope) -> Document | None:
+        """The document, or None if there is none in scope."""
+        condition, values = in_scope(scope)
+        with self._db.read() as connection:
+            row = connection.execute(
+                f"SELECT {COLUMNS} {_FROM} WHERE d.id = ? AND {condition}", (id, *values)
+            ).fetchone()
+        return document_of(row) if row else None
+
+    def documents(self, ids: Sequence[str]) -> dict[str, Document]:
+        """The documents with these ids that are not hidden."""
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                f"SELECT {COLUMNS} {_FROM} WHERE d.listed AND d.id IN"
+                " (SELECT value FROM json_each(?))",
+                (dumped(ids),),
+            )
+        return {row[0]: document_of(row) for row in found}
+
+    def chunks(self, id: str) -> list[Chunk]:
+        """A document's chunks in order."""
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                'SELECT position, start, "end", first_line, last_line, headings, language, tokens,'
+                " content_hash, text_hash FROM chunks"
+                " WHERE document = (SELECT row FROM documents WHERE id = ? AND listed)"
+                " ORDER BY position",
+                (id,),
+            )
+        return [_chunk(row) for row in found]
+
+    def resolve(self, reference: str, scope: Scope) -> list[str]:
+        """Ids of the documents in scope whose id, path, URL or title is the reference."""
+        condition, values = in_scope(scope)
+        with self._db.read() as connection:
+            for column, value in (
+                ("id", reference),
+                ("path", reference),
+                ("url", reference),
+                ("title_key", fold(reference)),
+            ):
+                found = rows(
+                    connection,
+                    f"SELECT d.id FROM documents AS d WHERE d.{column} = ? AND {condition}"
+                    " ORDER BY d.id",
+                    (value, *values),
+                )
+                if found:
+                    return [id for (id,) in found]
+        return []
+
+    def recent(self, scope: Scope, *, limit: int) -> list[str]:
+        """Ids of the documents in scope, most recently updated first, ties by id."""
+        condition, values = in_scope(scope)
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                f"SELECT d.id FROM documents AS d WHERE {condition}"
+                " ORDER BY d.updated DESC NULLS LAST, d.id LIMIT ?",
+                (*values, limit),
+            )
+        return [id for (id,) in found]
+
+    def ledger(self, collection: str) -> list[FileRecord]:
+        """What became of each file of the collection, by path."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT row FROM collections WHERE name = ?", (collection,)
+            ).get
+            records = {
+                path: FileRecord(path, FileState.INDEXED, stamp_of(modified, size))
+                for path, modified, size in connection.execute(
+                    "SELECT path, modified_ns, size FROM documents"
+                    " WHERE collection = ? AND listed AND path IS NOT NULL",
+                    (row,),
+                )
+            }
+            for path, state, code, reason, modified, size in connection.execute(
+                "SELECT path, state, code, reason, modified_ns, size FROM ledger"
+                " WHERE collection = ?",
+                (row,),
+            ):
+                records[path] = FileRecord(
+                    path,
+                    FileState(state),
+                    stamp_of(modified, size),
+                    reason,
+                    ProblemCode(code) if code else None,
+                )
+        return [records[path] for path in sorted(records)]
+
+    def stats(self, scope: Scope) -> Stats:
+        """Counts over the documents in scope."""
+        condition, values = in_scope(scope)
+        with self._db.read() as connection:
+            documents = connection.execute(
+                f"SELECT count(*) FROM documents AS d WHERE {condition}", values
+            ).get
+            chunks = connection.execute(
+                "SELECT count(*) FROM chunks WHERE document IN"
+                f" (SELECT d.row FROM documents AS d WHERE {condition})",
+                values,
+            ).get
+            spoken = rows(
+                connection,
+                f"SELECT d.languages, count(*) FROM documents AS d WHERE {condition} GROUP BY 1",
+                values,
+            )
+            size = connection.pragma("page_count") * connection.pragma("page_size")
+        languages: dict[str, int] = {}
+        for names, count in spoken:
+            for name in names.split():
+                languages[name] = languages.get(name, 0) + count
+        return Stats(documents, chunks, dict(sorted(languages.items())), size)
+
+
+class _TagRows:
+    """Tag name → row, created as needed, looked up once per transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._rows: dict[str, int] = {}
+
+    def row(self, name: str) -> int:
+        row = self._rows.get(name)
+        if row is None:
+            row = self._connection.execute(
+                "INSERT INTO tags(name, key, stems) VALUES (?,?,?)"
+                " ON CONFLICT(name) DO UPDATE SET key = excluded.key RETURNING row",
+                (name, fold(name), stream(name)),
+            ).get
+            self._rows[name] = row
+        return row
+
+
+def _upsert(
+    connection: apsw.Connection,
+    prepared: Prepared,
+    collection: int,
+    revision: int,
+    tags: _TagRows,
+) -> None:
+    document = prepared.document
+    row = connection.execute(UPSERT_DOCUMENT, values_of(prepared, collection, revision)).get
+    if connection.execute("SELECT 1 FROM texts WHERE row = ?", (row,)).get:
+        # Leaving the index first keeps tag changes from rewriting it one by one.
+        connection.execute("DELETE FROM texts WHERE row = ?", (row,))
+        connection.execute("DELETE FROM document_tags WHERE document = ?", (row,))
+        connection.execute("DELETE FROM chunks WHERE document = ?", (row,))
+    if document.tags:
+        connection.executemany(
+            "INSERT OR IGNORE INTO document_tags(document, position, tag) VALUES (?,?,?)",
+            [(row, place, tags.row(name)) for place, name in enumerate(document.tags)],
+        )
+    stems = prepared.stems
+    connection.execute(
+        _INSERT_TEXT,
+        (
+            row,
+            not document.hidden,
+            stems.body.count(" ") // 2,
+            stems.title,
+            stems.aliases,
+            stems.tags,
+            stems.headings,
+            stems.description,
+            stems.url,
+            stems.body,
+            document.body,
+        ),
+    )
+    connection.executemany(
+        _INSERT_CHUNK,
+        [
+            (
+                row,
+                chunk.position,
+                chunk.start,
+                chunk.end,
+                chunk.first_line,
+                chunk.last_line,
+                dumped(chunk.headings),
+                chunk.language,
+                chunk.tokens,
+                chunk.content_hash,
+                chunk.text_hash,
+            )
+            for chunk in prepared.chunks
+        ],
+    )
+
+
+def _chunk(row: Any) -> Chunk:
+    position, start, end, first, last, headings, language, tokens, content, text = row
+    path = tuple(json.loads(headings))
+    return Chunk(position, start, end, first, last, path, language, tokens, content, text)
+
+
+def _refuse_strays(batch: Batch) -> None:
+    for prepared in batch.upserts:
+        if prepared.document.collection != batch.collection:
+            raise StoreError(
+                f"{prepared.document.id!r} belongs to {prepared.document.collection!r}, "
+                f"but the batch is for {batch.collection!r}; apply one batch per collection"
+            )
+
+
+def _delete(connection: apsw.Connection, id: str, collection: int, revision: int) -> None:
+    row = connection.execute(
+        "SELECT row FROM documents WHERE id = ? AND collection = ?", (id, collection)
+    ).get
+    if row is None:
+        return
+    connection.execute("DELETE FROM texts WHERE row = ?", (row,))
+    connection.execute("DELETE FROM documents WHERE row = ?", (row,))
+    connection.execute("INSERT INTO tombstones(document, revision) VALUES (?,?)", (row, revision))
+
+
+def _keep_ledger(connection: apsw.Connection, batch: Batch, collection: int) -> None:
+    replaced = [p.document.path for p in batch.upserts if p.document.path is not None]
+    connection.executemany(
+        "DELETE FROM ledger WHERE collection = ? AND path = ?",
+        [(collection, path) for path in (*replaced, *batch.forgotten)],
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO ledger(collection, path, state, code, reason, modified_ns, size)"
+        " VALUES (?,?,?,?,?,?,?)",
+        [
+            (
+                collection,
+                record.path,
+                str(record.state),
+                str(record.code) if record.code else None,
+                record.reason,
+                record.stamp.modified_ns if record.stamp else None,
+                record.stamp.size if record.stamp else None,
+            )
+            for record in batch.records
+        ],
+    )

@@ -1,0 +1,254 @@
+"""The vectors of one generation, held in memory and kept in step with the file.
+
+The file is the truth; this is a copy for exact scans.
+It is filled once and then takes in only what other connections and processes committed:
+new vectors by row number, changed documents by revision, deleted ones by tombstone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from twolane.errors import StoreError
+
+if TYPE_CHECKING:
+    from twolane.ports import Vector
+
+# Vectors are read in blocks, so that loading needs one block beyond the matrix itself.
+_BLOCK = 2048
+
+# Each chunk of a listed document with its own vector, or one borrowed by equal text.
+_CHUNKS = """
+SELECT c.document, c.position, d.archived,
+       coalesce(
+           (SELECT v.row FROM vectors AS v
+            WHERE v.generation = :generation AND v.content_hash = c.content_hash),
+           (SELECT v.row FROM vectors AS v
+            WHERE v.generation = :generation AND v.text_hash = c.text_hash
+            ORDER BY v.content_hash LIMIT 1),
+           -1)
+FROM documents AS d JOIN chunks AS c ON c.document = d.row
+WHERE d.listed {which}
+ORDER BY c.document, c.position"""
+
+_CHANGED = "SELECT row FROM documents WHERE revision > ?"
+_GONE = "SELECT document FROM tombstones WHERE revision > ?"
+
+# Documents with a chunk that a vector newer than :row may serve.
+_SERVED_ANEW = """
+SELECT DISTINCT c.document FROM vectors AS v JOIN chunks AS c ON c.text_hash = v.text_hash
+WHERE v.generation = :generation AND v.row > :row"""
+
+
+class VectorCache:
+    """One generation's vectors; safe to use from several threads."""
+
+    def __init__(self, generation: int) -> None:
+        self.generation = generation
+        self._lock = threading.Lock()
+        self._revision = -1
+        self._newest = 0
+        self._count = 0
+        self._vectors: NDArray[np.float32] = np.empty((0, 0), np.float32)
+        self._vector_rows: NDArray[np.int64] = np.empty(0, np.int64)
+        self._layout = _Layout.empty()
+
+    def refresh(self, connection: apsw.Connection) -> None:
+        """Take in what was committed since the last call; cheap when nothing was."""
+        with self._lock:
+            revision, newest = connection.execute(
+                "SELECT (SELECT revision FROM counters),"
+                " (SELECT coalesce(max(row), 0) FROM vectors)"
+            ).fetchone() or (0, 0)
+            last = self._newest
+            if revision == self._revision and newest == last:
+                return
+            if self._revision < 0:
+                self._load_vectors(connection, 0)
+                self._layout = self._read_layout(connection, "", {})
+            else:
+                changed = {row for (row,) in connection.execute(_CHANGED, (self._revision,))}
+                changed |= {row for (row,) in connection.execute(_GONE, (self._revision,))}
+                if newest > last:
+                    self._load_vectors(connection, last)
+                    changed |= {
+                        row
+                        for (row,) in connection.execute(
+                            _SERVED_ANEW, {"generation": self.generation, "row": last}
+                        )
+                    }
+                if changed:
+                    self._replace(connection, changed)
+            self._revision, self._newest = revision, newest
+
+    def nearest(
+        self,
+        vector: Vector,
+        *,
+        allowed: Sequence[int] | None,
+        archived: bool,
+        limit: int,
+        floor: float,
+        cosine: bool = False,
+    ) -> list[tuple[int, int, float]]:
+        """(document row, chunk position, similarity) of the best documents.
+
+        At least `limit` of them where there are as many, plus all that tie with the last.
+        """
+        with self._lock:
+            layout, vectors = self._layout, self._vectors[: self._count]
+        if not len(layout.documents) or not len(vectors) or limit <= 0:
+            return []
+        if vector.shape != vectors.shape[1:]:
+            raise StoreError(
+                f"the query's vector has shape {vector.shape}, "
+                f"those of the generation have {vectors.shape[1:]}"
+            )
+        usable = layout.usable(allowed, archived)
+        if not usable.any():
+            return []
+        similarities = np.full(len(usable), -np.inf, np.float32)
+        places = np.flatnonzero(usable)
+        if len(places) * 5 < len(vectors):
+            # Few documents count: gathering their vectors is cheaper than scanning all.
+            similarities[places] = vectors[layout.vectors[places]] @ vector
+        else:
+            similarities[places] = (vectors @ vector)[layout.vectors[places]]
+        if cosine:
+            held = np.linalg.norm(vectors[layout.vectors[places]], axis=1)
+            similarities[places] /= held * np.linalg.norm(vector)
+        best = np.maximum.reduceat(similarities, layout.starts)
+        kept = np.flatnonzero(best >= max(floor, np.finfo(np.float32).min))
+        if len(kept) > limit:
+            last = np.partition(best[kept], len(kept) - limit)[len(kept) - limit]
+            kept = kept[best[kept] >= last]
+        ends = np.append(layout.starts[1:], len(similarities))
+        found = []
+        for place in kept:
+            start, end = layout.starts[place], ends[place]
+            chunk = start + int(np.argmax(similarities[start:end]))
+            found.append(
+                (int(layout.documents[place]), int(layout.positions[chunk]), float(best[place]))
+            )
+        return found
+
+    def _load_vectors(self, connection: apsw.Connection, after: int) -> None:
+        rows = connection.execute(
+            "SELECT count(*), coalesce(length(min(vector)), 0) / 4 FROM vectors"
+            " WHERE generation = ? AND row > ?",
+            (self.generation, after),
+        ).fetchone()
+        fresh, dimensions = rows or (0, 0)
+        if not fresh:
+            return
+        self._reserve(self._count + fresh, dimensions)
+        cursor = connection.execute(
+            "SELECT row, vector FROM vectors WHERE generation = ? AND row > ? ORDER BY row",
+            (self.generation, after),
+        )
+        while block := list(islice(cursor, _BLOCK)):
+            end = self._count + len(block)
+            self._vector_rows[self._count : end] = [row for row, _ in block]
+            joined = b"".join(blob for _, blob in block)
+            self._vectors[self._count : end] = np.frombuffer(joined, "<f4").reshape(len(block), -1)
+            self._count = end
+
+    def _reserve(self, count: int, dimensions: int) -> None:
+        if count <= len(self._vectors):
+            return
+        # A first load takes what it needs; growth takes an eighth more, to copy rarely.
+        room = count if not self._count else count + count // 8
+        vectors = np.empty((room, dimensions), np.float32)
+        vector_rows = np.empty(room, np.int64)
+        if self._count:
+            vectors[: self._count] = self._vectors[: self._count]
+            vector_rows[: self._count] = self._vector_rows[: self._count]
+        self._vectors, self._vector_rows = vectors, vector_rows
+
+    def _read_layout(
+        self, connection: apsw.Connection, which: str, values: dict[str, str]
+    ) -> _Layout:
+        rows = connection.execute(
+            _CHUNKS.format(which=which), {"generation": self.generation, **values}
+        ).fetchall()
+        table = np.array(rows, np.int64).reshape(-1, 4)
+        vectors = np.searchsorted(self._vector_rows[: self._count], table[:, 3])
+        vectors[table[:, 3] < 0] = -1
+        return _Layout.of(table[:, 0], table[:, 1], table[:, 2] != 0, vectors)
+
+    def _replace(self, connection: apsw.Connection, changed: set[int]) -> None:
+        fresh = self._read_layout(
+            connection,
+            "AND d.row IN (SELECT value FROM json_each(:rows))",
+            {"rows": str(sorted(changed))},
+        )
+        self._layout = self._layout.without(changed).merged(fresh)
+
+
+class _Layout:
+    """Which chunk of which document is served by which row of the matrix; never changed."""
+
+    __slots__ = ("archived", "chunk_documents", "documents", "positions", "starts", "vectors")
+
+    def __init__(
+        self,
+        chunk_documents: NDArray[np.int64],
+        positions: NDArray[np.int64],
+        archived: NDArray[np.bool_],
+        vectors: NDArray[np.int64],
+    ) -> None:
+        self.chunk_documents = chunk_documents
+        self.positions = positions
+        self.archived = archived
+        self.vectors = vectors
+        self.documents, self.starts = np.unique(chunk_documents, return_index=True)
+
+    @classmethod
+    def empty(cls) -> _Layout:
+        nothing = np.empty(0, np.int64)
+        return cls(nothing, nothing, np.empty(0, np.bool_), nothing)
+
+    @classmethod
+    def of(
+        cls,
+        chunk_documents: NDArray[np.int64],
+        positions: NDArray[np.int64],
+        archived: NDArray[np.bool_],
+        vectors: NDArray[np.int64],
+    ) -> _Layout:
+        order = np.lexsort((positions, chunk_documents))
+        return cls(chunk_documents[order], positions[order], archived[order], vectors[order])
+
+    def usable(self, allowed: Sequence[int] | None, archived: bool) -> NDArray[np.bool_]:
+        """Which chunks have a vector and belong to a document that counts."""
+        usable = self.vectors >= 0
+        if not archived:
+            usable &= ~self.archived
+        if allowed is not None:
+            usable &= np.isin(self.chunk_documents, np.fromiter(allowed, np.int64, len(allowed)))
+        return usable
+
+    def without(self, documents: set[int]) -> _Layout:
+        gone = np.fromiter(documents, np.int64, len(documents))
+        kept = ~np.isin(self.chunk_documents, gone)
+        return _Layout(
+            self.chunk_documents[kept],
+            self.positions[kept],
+            self.archived[kept],
+            self.vectors[kept],
+        )
+
+    def merged(self, other: _Layout) -> _Layout:
+        return _Layout.of(
+            np.concatenate((self.chunk_documents, other.chunk_documents)),
+            np.concatenate((self.positions, other.positions)),
+            np.concatenate((self.archived, other.archived)),
+            np.concatenate((self.vectors, other.vectors)),
+        )

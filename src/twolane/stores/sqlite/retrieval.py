@@ -1,0 +1,197 @@
+"""Candidates from SQLite: by words through FTS5, by meaning through a matrix in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import apsw
+
+from twolane.answers import Candidate, Frequencies, Neighbour
+from twolane.model import FIELDS, Stems
+from twolane.scopes import Scope, Word
+from twolane.stores.sqlite.conditions import (
+    Condition,
+    in_scope,
+    match_any,
+    narrower_than_usual,
+)
+from twolane.stores.sqlite.database import Database, rows
+
+if TYPE_CHECKING:
+    from twolane.ports import Vector
+    from twolane.stores.sqlite.matrix import VectorCache
+
+# The engine's order only picks the pool, with the weights that scoring uses (FIELDS order).
+_POOL_WEIGHTS = "10, 8, 5, 4, 4, 3, 1"
+
+# Candidates with their streams, for a pool of rows chosen inside.
+_STREAMS = """
+SELECT d.id, d.languages, x.title, x.aliases, x.tags, x.headings, x.description, x.url, x.stems
+FROM ({pool}) AS pool JOIN documents AS d ON d.row = pool.row JOIN texts AS x ON x.row = pool.row"""
+
+# The best rows of the full-text index; `+` keeps SQLite from looking up rows one by one.
+_MATCHING = """
+SELECT rowid AS row FROM words WHERE words MATCH ? AND {condition}
+ORDER BY bm25(words, {weights}), rowid LIMIT ?"""
+
+# Rows in scope without any word to rank them by.
+_LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
+
+
+class SqliteRetrieval:
+    """The Retrieval port."""
+
+    _db: Database
+    _cached: dict[int, VectorCache]
+    _counted: Counted
+
+    def lexical(
+        self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int
+    ) -> list[Candidate]:
+        """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
+        if words:
+            condition, values = _rows_in(scope)
+            pool = _MATCHING.format(condition=condition, weights=_POOL_WEIGHTS)
+            bound = [match_any(words, every=every), *values, limit]
+        else:
+            condition, values = in_scope(scope)
+            pool = _LISTED.format(condition=condition)
+            bound = [*values, limit]
+        with self._db.read() as connection:
+            found = rows(connection, _STREAMS.format(pool=pool), bound)
+        return [Candidate(row[0], tuple(row[1].split()), Stems(*row[2:])) for row in found]
+
+    def languages(self) -> frozenset[str]:
+        """The languages of all documents that are not hidden."""
+        with self._db.read() as connection:
+            return self._counted.current(connection).languages
+
+    def frequencies(self, words: Sequence[Word]) -> Frequencies:
+        """Document frequency of each term of the words, and average field lengths."""
+        with self._db.read() as connection:
+            counted = self._counted.current(connection)
+            terms = {(term, word.prefix) for word in words for term in word.terms}
+            missing = [key for key in terms if key not in counted.containing]
+            for key in missing:
+                counted.containing[key] = _containing(connection, *key)
+            containing = {term: counted.containing[term, prefix] for term, prefix in sorted(terms)}
+        documents, lengths = counted.documents, counted.lengths
+        return Frequencies(
+            documents,
+            containing,
+            {name: lengths[name] / documents if documents else 0.0 for name in FIELDS},
+        )
+
+    def nearest(
+        self,
+        generation: int,
+        vector: Vector,
+        scope: Scope,
+        *,
+        limit: int,
+        floor: float,
+        cosine: bool = False,
+    ) -> list[Neighbour]:
+        """Documents in scope by their best chunk's dot product with `vector`, best first."""
+        from twolane.stores.sqlite.matrix import VectorCache
+
+        with self._db.read() as connection:
+            cache = self._cached.get(generation)
+            if cache is None:
+                cache = self._cached.setdefault(generation, VectorCache(generation))
+            allowed = None
+            narrower = narrower_than_usual(scope)
+            # One snapshot, so that the rows in scope are rows that the matrix knows.
+            with connection:
+                cache.refresh(connection)
+                if narrower is not None:
+                    condition, values = in_scope(scope)
+                    allowed = [
+                        row
+                        for (row,) in connection.execute(
+                            f"SELECT d.row FROM documents AS d WHERE {condition}", values
+                        )
+                    ]
+                best = cache.nearest(
+                    vector,
+                    allowed=allowed,
+                    archived=scope.archived,
+                    limit=limit,
+                    floor=floor,
+                    cosine=cosine,
+                )
+                named = {
+                    row: (id, tuple(languages.split()))
+                    for row, id, languages in connection.execute(
+                        "SELECT row, id, languages FROM documents"
+                        " WHERE row IN (SELECT value FROM json_each(?))",
+                        (str([row for row, _, _ in best]),),
+                    )
+                }
+        found = [Neighbour(*named[row], position, similarity) for row, position, similarity in best]
+        found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.id))
+        return found[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """The whole index in numbers; `containing` is filled as terms are asked for."""
+
+    documents: int
+    lengths: dict[str, int]
+    languages: frozenset[str]
+    containing: dict[tuple[str, bool], int]
+
+
+class Counted:
+    """Counts that stay true until somebody commits."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._revision = -1
+        self._counts = _Counts(0, {}, frozenset(), {})
+
+    def current(self, connection: apsw.Connection) -> _Counts:
+        """The counts for the state of the index that the connection sees."""
+        revision = rows(connection, "SELECT revision FROM counters")[0][0]
+        with self._lock:
+            if revision != self._revision:
+                self._counts = _count(connection)
+                self._revision = revision
+            return self._counts
+
+
+def _count(connection: apsw.Connection) -> _Counts:
+    documents, *lengths = rows(connection, f"SELECT documents, {', '.join(FIELDS)} FROM totals")[0]
+    spoken = rows(connection, "SELECT DISTINCT languages FROM documents WHERE listed")
+    return _Counts(
+        documents,
+        dict(zip(FIELDS, lengths, strict=True)),
+        frozenset(name for (names,) in spoken for name in names.split()),
+        {},
+    )
+
+
+def _containing(connection: apsw.Connection, term: str, prefix: bool) -> int:
+    if prefix:
+        quoted = term.replace('"', '""')
+        return int(
+            connection.execute(
+                "SELECT count(*) FROM words WHERE words MATCH ?", (f'"{quoted}"*',)
+            ).get
+        )
+    return int(connection.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).get or 0)
+
+
+def _rows_in(scope: Scope) -> Condition:
+    """The scope as a condition on the full-text index's row."""
+    narrower = narrower_than_usual(scope)
+    if narrower is not None:
+        condition, values = in_scope(scope)
+        return f"+words.rowid IN (SELECT d.row FROM documents AS d WHERE {condition})", values
+    if scope.archived:
+        return "1", []
+    return "+words.rowid NOT IN (SELECT row FROM documents WHERE archived)", []

@@ -1,0 +1,267 @@
+-- Schema 1. One file holds documents, their words, their vectors and the work that is left.
+
+-- What changed since a reader last looked: every writing transaction takes the next revision.
+CREATE TABLE counters(
+    revision INTEGER NOT NULL
+);
+INSERT INTO counters VALUES (0);
+
+CREATE TABLE collections(
+    row         INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL UNIQUE,
+    root        TEXT,
+    kind        TEXT NOT NULL,
+    include     TEXT NOT NULL DEFAULT '[]',
+    exclude     TEXT NOT NULL DEFAULT '[]',
+    description TEXT NOT NULL DEFAULT ''
+);
+
+-- What filters and lists need; the long texts live apart so that scans stay small.
+CREATE TABLE documents(
+    row          INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    collection   INTEGER NOT NULL REFERENCES collections(row),
+    revision     INTEGER NOT NULL,
+    kind         TEXT NOT NULL,
+    searchable   INTEGER NOT NULL,
+    archived     INTEGER NOT NULL,
+    deleted      INTEGER NOT NULL,
+    encrypted    INTEGER NOT NULL,
+    listed       INTEGER GENERATED ALWAYS AS (searchable AND NOT deleted AND NOT encrypted) VIRTUAL,
+    owner        TEXT,
+    path         TEXT,
+    url          TEXT,
+    created      REAL,
+    updated      REAL,
+    used         REAL,
+    languages    TEXT NOT NULL,
+    title        TEXT NOT NULL,
+    title_key    TEXT NOT NULL,
+    title_origin TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    version      INTEGER NOT NULL,
+    first_line   INTEGER NOT NULL,
+    modified_ns  INTEGER,
+    size         INTEGER,
+    aliases      TEXT NOT NULL,
+    description  TEXT NOT NULL,
+    summary      TEXT NOT NULL,
+    headings     TEXT NOT NULL,
+    links        TEXT NOT NULL,
+    arguments    TEXT NOT NULL,
+    properties   TEXT NOT NULL,
+    recipe       TEXT NOT NULL
+);
+CREATE INDEX documents_by_path ON documents(path);
+CREATE INDEX documents_by_url ON documents(url) WHERE url IS NOT NULL;
+CREATE INDEX documents_by_title ON documents(title_key);
+CREATE INDEX documents_by_revision ON documents(revision);
+CREATE INDEX documents_by_update ON documents(updated);
+CREATE INDEX documents_by_languages ON documents(languages);
+CREATE INDEX documents_archived ON documents(row) WHERE archived;
+
+-- Documents that are gone, so that a reader can drop them without a full reload.
+CREATE TABLE tombstones(
+    document INTEGER NOT NULL,
+    revision INTEGER NOT NULL
+);
+CREATE INDEX tombstones_by_revision ON tombstones(revision);
+
+-- The ledger: files that gave no document, or gave one with a remark.
+CREATE TABLE ledger(
+    collection  INTEGER NOT NULL REFERENCES collections(row),
+    path        TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    code        TEXT,
+    reason      TEXT NOT NULL,
+    modified_ns INTEGER,
+    size        INTEGER,
+    PRIMARY KEY (collection, path)
+) WITHOUT ROWID;
+
+CREATE TABLE tags(
+    row   INTEGER PRIMARY KEY,
+    name  TEXT NOT NULL UNIQUE,
+    key   TEXT NOT NULL,
+    stems TEXT NOT NULL
+);
+CREATE INDEX tags_by_key ON tags(key);
+
+CREATE TABLE document_tags(
+    document INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    tag      INTEGER NOT NULL REFERENCES tags(row),
+    PRIMARY KEY (document, tag)
+) WITHOUT ROWID;
+CREATE INDEX document_tags_by_tag ON document_tags(tag);
+
+-- Stem streams of a document and its body; `listed` says whether the full-text index holds it.
+CREATE TABLE texts(
+    row         INTEGER PRIMARY KEY REFERENCES documents(row) ON DELETE CASCADE,
+    listed      INTEGER NOT NULL,
+    words       INTEGER NOT NULL,
+    title       TEXT NOT NULL,
+    aliases     TEXT NOT NULL,
+    tags        TEXT NOT NULL,
+    headings    TEXT NOT NULL,
+    description TEXT NOT NULL,
+    url         TEXT NOT NULL,
+    stems       TEXT NOT NULL,
+    body        TEXT NOT NULL
+);
+
+-- Streams are split at spaces only: every other ASCII sign that a stem can hold is listed.
+CREATE VIRTUAL TABLE words USING fts5(
+    title, aliases, tags, headings, description, url, body,
+    content='', contentless_delete=1, tokenize="ascii tokenchars '+#'"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
+
+-- Field lengths over all listed documents, for average lengths.
+CREATE TABLE totals(
+    documents   INTEGER NOT NULL,
+    title       INTEGER NOT NULL,
+    aliases     INTEGER NOT NULL,
+    tags        INTEGER NOT NULL,
+    headings    INTEGER NOT NULL,
+    description INTEGER NOT NULL,
+    url         INTEGER NOT NULL,
+    body        INTEGER NOT NULL
+);
+INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0, 0);
+
+-- The number of stems in a stream is half its number of spaces.
+CREATE VIEW lengths AS
+SELECT row,
+       (length(title) - length(replace(title, ' ', ''))) / 2 AS title,
+       (length(aliases) - length(replace(aliases, ' ', ''))) / 2 AS aliases,
+       (length(tags) - length(replace(tags, ' ', ''))) / 2 AS tags,
+       (length(headings) - length(replace(headings, ' ', ''))) / 2 AS headings,
+       (length(description) - length(replace(description, ' ', ''))) / 2 AS description,
+       (length(url) - length(replace(url, ' ', ''))) / 2 AS url,
+       words AS body
+FROM texts;
+
+CREATE TRIGGER texts_inserted AFTER INSERT ON texts WHEN new.listed BEGIN
+    INSERT INTO words(rowid, title, aliases, tags, headings, description, url, body)
+    VALUES (new.row, new.title, new.aliases, new.tags, new.headings, new.description, new.url,
+            new.stems);
+    UPDATE totals SET
+        documents = totals.documents + 1, title = totals.title + l.title,
+        aliases = totals.aliases + l.aliases, tags = totals.tags + l.tags,
+        headings = totals.headings + l.headings, description = totals.description + l.description,
+        url = totals.url + l.url, body = totals.body + l.body
+    FROM lengths AS l WHERE l.row = new.row;
+END;
+
+CREATE TRIGGER texts_deleted BEFORE DELETE ON texts WHEN old.listed BEGIN
+    UPDATE totals SET
+        documents = totals.documents - 1, title = totals.title - l.title,
+        aliases = totals.aliases - l.aliases, tags = totals.tags - l.tags,
+        headings = totals.headings - l.headings, description = totals.description - l.description,
+        url = totals.url - l.url, body = totals.body - l.body
+    FROM lengths AS l WHERE l.row = old.row;
+    DELETE FROM words WHERE rowid = old.row;
+END;
+
+-- A row of the index is replaced whole: FTS5 cannot update part of a contentless row.
+CREATE TRIGGER texts_leaving BEFORE UPDATE ON texts WHEN old.listed BEGIN
+    UPDATE totals SET
+        documents = totals.documents - 1, title = totals.title - l.title,
+        aliases = totals.aliases - l.aliases, tags = totals.tags - l.tags,
+        headings = totals.headings - l.headings, description = totals.description - l.description,
+        url = totals.url - l.url, body = totals.body - l.body
+    FROM lengths AS l WHERE l.row = old.row;
+    DELETE FROM words WHERE rowid = old.row;
+END;
+
+CREATE TRIGGER texts_returning AFTER UPDATE ON texts WHEN new.listed BEGIN
+    INSERT INTO words(rowid, title, aliases, tags, headings, description, url, body)
+    VALUES (new.row, new.title, new.aliases, new.tags, new.headings, new.description, new.url,
+            new.stems);
+    UPDATE totals SET
+        documents = totals.documents + 1, title = totals.title + l.title,
+        aliases = totals.aliases + l.aliases, tags = totals.tags + l.tags,
+        headings = totals.headings + l.headings, description = totals.description + l.description,
+        url = totals.url + l.url, body = totals.body + l.body
+    FROM lengths AS l WHERE l.row = new.row;
+END;
+
+-- Soft delete, restore, exclusion, encryption: the index follows the document.
+CREATE TRIGGER documents_listed AFTER UPDATE OF searchable, deleted, encrypted ON documents
+WHEN (old.searchable AND NOT old.deleted AND NOT old.encrypted)
+     IS NOT (new.searchable AND NOT new.deleted AND NOT new.encrypted) BEGIN
+    UPDATE texts SET listed = (new.searchable AND NOT new.deleted AND NOT new.encrypted)
+    WHERE row = new.row;
+END;
+
+CREATE TRIGGER tag_added AFTER INSERT ON document_tags BEGIN
+    UPDATE texts SET tags = coalesce(
+        (SELECT group_concat(stems, '') FROM
+            (SELECT t.stems FROM document_tags AS dt JOIN tags AS t ON t.row = dt.tag
+             WHERE dt.document = new.document ORDER BY dt.position)), '')
+    WHERE row = new.document;
+END;
+
+CREATE TRIGGER tag_removed AFTER DELETE ON document_tags BEGIN
+    UPDATE texts SET tags = coalesce(
+        (SELECT group_concat(stems, '') FROM
+            (SELECT t.stems FROM document_tags AS dt JOIN tags AS t ON t.row = dt.tag
+             WHERE dt.document = old.document ORDER BY dt.position)), '')
+    WHERE row = old.document;
+END;
+
+CREATE TRIGGER tag_renamed AFTER UPDATE OF name, stems ON tags BEGIN
+    UPDATE texts SET tags = coalesce(
+        (SELECT group_concat(stems, '') FROM
+            (SELECT t.stems FROM document_tags AS dt JOIN tags AS t ON t.row = dt.tag
+             WHERE dt.document = texts.row ORDER BY dt.position)), '')
+    WHERE row IN (SELECT document FROM document_tags WHERE tag = new.row);
+END;
+
+CREATE TABLE chunks(
+    document     INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE,
+    position     INTEGER NOT NULL,
+    start        INTEGER NOT NULL,
+    "end"        INTEGER NOT NULL,
+    first_line   INTEGER NOT NULL,
+    last_line    INTEGER NOT NULL,
+    headings     TEXT NOT NULL,
+    language     TEXT,
+    tokens       INTEGER NOT NULL,
+    content_hash TEXT NOT NULL,
+    text_hash    TEXT NOT NULL,
+    PRIMARY KEY (document, position)
+) WITHOUT ROWID;
+-- Equal content is equal text, so this finds both.
+CREATE INDEX chunks_by_text ON chunks(text_hash, content_hash);
+
+CREATE TABLE generations(
+    number      INTEGER PRIMARY KEY AUTOINCREMENT,
+    fingerprint TEXT NOT NULL,
+    space       TEXT NOT NULL,
+    state       TEXT NOT NULL
+);
+
+-- Unit vectors, little-endian float32; the generation names their space.
+CREATE TABLE vectors(
+    row          INTEGER PRIMARY KEY AUTOINCREMENT,
+    generation   INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    content_hash TEXT NOT NULL,
+    text_hash    TEXT NOT NULL,
+    vector       BLOB NOT NULL,
+    UNIQUE (generation, content_hash)
+);
+CREATE INDEX vectors_by_text ON vectors(generation, text_hash);
+
+-- Passages that somebody is embedding now, or that failed.
+CREATE TABLE jobs(
+    generation   INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    content_hash TEXT NOT NULL,
+    worker       TEXT,
+    leased_until REAL,
+    tries        INTEGER NOT NULL DEFAULT 0,
+    retry_at     REAL,
+    reason       TEXT,
+    PRIMARY KEY (generation, content_hash)
+) WITHOUT ROWID;

@@ -1,0 +1,1 @@
+"""The tests; a package, so that suites can share `tests.builders`."""

@@ -1,0 +1,34 @@
+"""A hostile place to run in: no settings of ours, no home, no network."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our environment variables are gone and the home directory is an empty one."""
+    for name in list(os.environ):
+        if name.startswith(("TWOLANE_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only loopback can be reached; anything else is an error."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        host = address[0] if isinstance(address, tuple) else "local"
+        if host not in ("127.0.0.1", "::1", "localhost", "local"):
+            raise AssertionError(f"a test tried to reach {host}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)

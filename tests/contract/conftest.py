@@ -1,0 +1,56 @@
+"""Each test of the contract runs once for every store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.builders import Clock
+from tests.contract.adapters import ADAPTERS, MEMORY, Adapter
+from twolane.ports import Store
+
+
+@pytest.fixture(scope="session", params=ADAPTERS, ids=lambda adapter: adapter.name)
+def adapter(request: pytest.FixtureRequest) -> Adapter:
+    """Every store; a property test opens a fresh one for each example."""
+    found = request.param
+    assert isinstance(found, Adapter)
+    return found
+
+
+@pytest.fixture(
+    scope="session",
+    params=[adapter for adapter in ADAPTERS if adapter is not MEMORY],
+    ids=lambda adapter: adapter.name,
+)
+def other(request: pytest.FixtureRequest) -> Adapter:
+    """Every store but the memory store, which is the one to agree with."""
+    found = request.param
+    assert isinstance(found, Adapter)
+    return found
+
+
+@pytest.fixture(
+    scope="session",
+    params=[adapter for adapter in ADAPTERS if adapter.restore],
+    ids=lambda adapter: adapter.name,
+)
+def durable(request: pytest.FixtureRequest) -> Adapter:
+    """Every store that outlives its process."""
+    found = request.param
+    assert isinstance(found, Adapter)
+    return found
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock that `store` goes by."""
+    return Clock()
+
+
+@pytest.fixture
+def store(adapter: Adapter, clock: Clock) -> Iterator[Store]:
+    """A new store with one empty collection."""
+    with adapter.fresh(clock) as opened:
+        yield opened

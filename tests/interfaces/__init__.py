@@ -1,0 +1,1 @@
+"""The interfaces, each used from outside as its users do."""

@@ -1,0 +1,47 @@
+"""`twolane embed`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.interfaces.conftest import Cli
+
+
+def test_missing_vectors_are_made(twolane: Cli, vault: Path) -> None:
+    """Embedding completes what --no-wait left, and a second run has nothing to do."""
+    twolane("index", vault, "--no-wait")
+    number = twolane.json("status")["pending"]
+    assert f"{number} passages embedded" in twolane("embed").stdout
+    assert twolane.json("status")["pending"] == 0
+    assert twolane.json("embed") == {
+        "generation": 1,
+        "embedded": 0,
+        "failed": 0,
+        "stopped": None,
+    }
+    assert twolane("embed", "-q").stdout == ""
+
+
+def test_a_missing_embedder_is_a_failure(
+    twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
+) -> None:
+    """Without its model, or with the embedder switched off, embedding exits with 5."""
+    twolane("index", vault, "--no-wait")
+    assert "pip install" in no_model(twolane)("embed", code=5).stderr
+    assert "switched off" in twolane("embed", code=5, TWOLANE_EMBEDDER="none").stderr
+
+
+def test_another_embedder_takes_over_when_it_is_complete(twolane: Cli, vault: Path) -> None:
+    """A new space fills beside the old one and then serves."""
+    twolane("index", vault)
+    real = twolane.where(TWOLANE_EMBEDDER="use")
+    assert real.json("status")["degraded"]
+    assert real.json("embed")["generation"] == 2
+    status = real.json("status")
+    assert (status["generation"], status["degraded"]) == (2, [])
+
+
+def test_no_database(twolane: Cli) -> None:
+    """Embedding nothing exits with 3 and names the command that comes first."""
+    assert "twolane index FOLDER" in twolane("embed", code=3).stderr

@@ -1,0 +1,327 @@
+"""`twolane search`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Cli, write
+
+KEYS = {
+    "query",
+    "intent",
+    "plan",
+    "lanes",
+    "degraded",
+    "generation",
+    "answerable",
+    "took_ms",
+    "next",
+    "results",
+}
+RESULT_KEYS = {
+    "id",
+    "kind",
+    "collection",
+    "path",
+    "url",
+    "title",
+    "title_html",
+    "tags",
+    "updated",
+    "score",
+    "relevance",
+    "heading",
+    "lines",
+    "snippet",
+    "contributions",
+}
+
+
+def paths(cli: Cli, *words: str) -> list[str]:
+    """The paths that a search finds, best first."""
+    return [result["path"] for result in cli.json("search", *words)["results"]]
+
+
+def test_results_are_numbered_and_say_where_they_are(indexed: Cli) -> None:
+    """A result shows its title, path and lines, heading path, passage and tags."""
+    lines = indexed("search", "scissors", "--mode", "lexical").stdout.splitlines()
+    assert lines[0] == "1. Pruning tomatoes"
+    assert lines[1].startswith("   garden/Tomatoes.md:")
+    assert "Tools" in lines[1]
+    assert "clean scissors" in lines[2]
+    assert lines[3] == "   #garden #summer"
+
+
+def test_words_need_no_quotes(indexed: Cli) -> None:
+    """Several arguments are one query."""
+    assert indexed.json("search", "green", "tea")["query"] == "green tea"
+    assert paths(indexed, "green", "tea")[0] == "kitchen/green tea.md"
+
+
+def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
+    """The JSON of a search has exactly the promised keys; those not built yet are null."""
+    answer = indexed.json("search", "green tea", "-n", "1")
+    assert set(answer) == KEYS
+    assert [answer[key] for key in ("intent", "answerable", "next")] == [None, None, None]
+    assert answer["plan"] == {"lexical": 1.0, "dense": 1.0}
+    assert set(answer["lanes"]) == {"lexical", "dense"}
+    assert all(set(lane) == {"hits", "ms"} for lane in answer["lanes"].values())
+    assert answer["degraded"] == []
+    assert answer["generation"] == 1
+    (result,) = answer["results"]
+    assert set(result) == RESULT_KEYS
+    assert result["id"] == "Мои notes/kitchen/green tea.md"
+    assert result["collection"] == "Мои notes"
+    assert result["kind"] == "note"
+    assert result["tags"] == ["drinks"]
+    assert result["updated"].endswith("+00:00")
+    assert "<mark>" in result["title_html"]
+    assert "<mark>tea</mark>" in result["snippet"]
+    assert {one["lane"] for one in result["contributions"]} == {"lexical", "dense"}
+    assert set(result["contributions"][0]) == {
+        "lane",
+        "rank",
+        "score",
+        "weight",
+        "vote",
+        "value",
+        "abstained",
+        "matched",
+    }
+    total = sum(one["value"] for one in result["contributions"])
+    assert result["score"] == pytest.approx(total)
+
+
+def test_limit(indexed: Cli) -> None:
+    """-n bounds the results, and must be at least one."""
+    assert len(paths(indexed, "garden tea butter", "-n", "2")) == 2
+    assert "-n" in indexed("search", "tea", "-n", "0", code=2).stderr
+
+
+def test_modes(indexed: Cli) -> None:
+    """Each mode runs its lanes; the exact one is announced as not there yet."""
+    for mode, lanes in (
+        ("hybrid", {"lexical", "dense"}),
+        ("lexical", {"lexical"}),
+        ("semantic", {"dense"}),
+    ):
+        assert set(indexed.json("search", "tea", "--mode", mode)["lanes"]) == lanes
+    assert "not in this version" in indexed("search", "tea", "--mode", "exact", code=2).stderr
+    assert "semantic" in indexed("search", "tea", "--mode", "nonsense", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--tag", "осень"], {"garden/Компост.md"}),
+        (["--tag", "garden", "--tag", "summer"], {"garden/Tomatoes.md"}),
+        (["--tag", "garden", "--not-tag", "summer"], {"garden/Компост.md"}),
+        (["--path", "kitchen/*"], {"kitchen/green tea.md", "kitchen/C# cookies: a recipe.md"}),
+        (["--lang", "ru"], {"garden/Компост.md"}),
+        (["--collection", "Мои notes", "--lang", "ru"], {"garden/Компост.md"}),
+        (["--kind", "bookmark"], set()),
+        (["--before", "30d"], set()),
+        (["--after", "2000-01", "--lang", "ru"], {"garden/Компост.md"}),
+        (["--after", "2999"], set()),
+    ],
+)
+def test_filters(indexed: Cli, options: list[str], expected: set[str]) -> None:
+    """Filters leave only the documents that they describe."""
+    query = "tomatoes compost tea butter Листья"
+    assert set(paths(indexed, query, *options)) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--kind", "poem"], "note, bookmark, prompt"),
+        (["--after", "yesterday"], "30d"),
+        (["--before", "2024-13"], "2024-05-01"),
+        (["--lang", "tlh"], "language"),
+        (["--tag", "!"], "tag"),
+        (["--collection", "nowhere"], "Мои notes"),
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_explained(
+    indexed: Cli, options: list[str], said: str
+) -> None:
+    """A filter with an impossible value says which values there are."""
+    done = indexed("search", "tea", *options, code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert said in done.stderr
+
+
+def test_archived_documents_are_out_unless_asked_for(twolane: Cli, tmp_path: Path) -> None:
+    """--archived brings the archived documents in."""
+    twolane("index", write(tmp_path / "v", {"old.md": "---\narchived: true\n---\nA quagga.\n"}))
+    assert paths(twolane, "quagga") == []
+    assert paths(twolane, "quagga", "--archived") == ["old.md"]
+    assert twolane("get", "old.md").stdout == "A quagga.\n"
+
+
+def test_explain_shows_what_each_lane_gave(indexed: Cli) -> None:
+    """--explain lists rank, score, weight, vote, value and words of each lane, and times."""
+    said = indexed("search", "green tea", "--explain", "-n", "1").stdout
+    for word in ("rank 1", "score", "weight 1", "vote", "value", "matched green, tea", "ms"):
+        assert word in said
+
+
+def test_explain_says_that_a_lane_abstained(indexed: Cli) -> None:
+    """A lane that cannot judge a document of another language is shown to abstain."""
+    answer = indexed.json("search", "how do I steep the tea")
+    abstained = {
+        result["path"]
+        for result in answer["results"]
+        if any(one["abstained"] for one in result["contributions"])
+    }
+    assert abstained == {"garden/Компост.md"}
+    assert "abstained" in indexed("search", "how do I steep the tea", "--explain").stdout
+
+
+def test_no_results_is_no_failure(indexed: Cli) -> None:
+    """Nothing found exits with 0, leaves standard output empty and says so beside it."""
+    done = indexed("search", "xylophonist", "--mode", "lexical")
+    assert (done.stdout, done.stderr) == ("", "no results\n")
+    assert indexed("search", "xylophonist", "--mode", "lexical", "-q").stderr == ""
+
+
+@pytest.mark.parametrize("query", ["", " ", '"', "((", "AND", "tag:", "NEAR(", "a" * 5000, "*"])
+def test_any_query_is_answered(indexed: Cli, query: str) -> None:
+    """Nothing that can be typed as a query is an error."""
+    assert indexed.json("search", query)["query"] == query
+
+
+def test_a_query_may_begin_with_a_dash(indexed: Cli) -> None:
+    """After `--` a dash is part of the query, here an exclusion."""
+    assert paths(indexed, "--", "-tea", "garden") != []
+    assert "kitchen/green tea.md" not in paths(indexed, "--mode", "lexical", "--", "-boiling tea")
+
+
+def test_a_query_and_a_batch_exclude_each_other(indexed: Cli) -> None:
+    """One of query and batch is needed, and only one; a batch needs --json."""
+    assert "either" in indexed("search", code=2).stderr
+    assert "either" in indexed("search", "tea", "--batch", "-", "--json", code=2).stderr
+    assert "--json" in indexed("search", "--batch", "-", code=2).stderr
+
+
+def test_batch_answers_line_by_line(indexed: Cli, tmp_path: Path) -> None:
+    """A batch gives one object for each line that is not blank, in order."""
+    queries = "green tea\n\n   \n\u2028листья трава\r\nno such thing"
+    done = indexed("search", "--batch", "-", "--json", stdin=queries.encode())
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["query"] for one in said] == ["green tea", "\u2028листья трава", "no such thing"]
+    assert said[1]["results"][0]["path"] == "garden/Компост.md"
+    (tmp_path / "queries.txt").write_bytes(queries.encode("utf-8-sig"))
+    again = indexed("search", "--batch", str(tmp_path / "queries.txt"), "--json").stdout
+    assert [json.loads(line)["query"] for line in again.splitlines()] == [
+        one["query"] for one in said
+    ]
+
+
+def test_batch_answers_before_the_next_line_comes(indexed: Cli) -> None:
+    """Each answer is written at once, so that a program can ask and wait for its answer."""
+    with subprocess.Popen(
+        indexed.arguments("search", "--batch", "-", "--json"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=indexed.environment,
+        cwd=indexed.home,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for query in ("tea", "butter"):
+            process.stdin.write(f"{query}\n".encode())
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["query"] == query
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+def test_batch_file_that_is_missing(indexed: Cli) -> None:
+    """A batch file that does not exist is named."""
+    assert "nowhere.txt" in indexed("search", "--batch", "nowhere.txt", "--json", code=2).stderr
+
+
+def test_a_lane_that_cannot_run_is_named(
+    twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
+) -> None:
+    """Without its model a hybrid search answers by words and says what is missing."""
+    twolane("index", vault)
+    broken = no_model(twolane)
+    done = broken("search", "green tea")
+    assert "Green tea" in done.stdout
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("warning: ")
+    assert "dense" in done.stderr
+    assert [one["lane"] for one in broken.json("search", "green tea")["degraded"]] == ["dense"]
+    assert "did not run" in broken("search", "green tea", "--explain").stdout
+    assert broken("search", "green tea", "-q").stderr == ""
+
+
+def test_meaning_that_was_demanded_and_is_missing_is_a_failure(
+    twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
+) -> None:
+    """A semantic search without its model exits with 5, and its JSON says why."""
+    twolane("index", vault)
+    broken = no_model(twolane)
+    assert "dense" in broken("search", "tea", "--mode", "semantic", code=5).stderr
+    assert broken.json("search", "tea", "--mode", "semantic", code=5)["degraded"]
+
+
+def test_a_terminal_sees_colours_and_a_pipe_does_not(indexed: Cli) -> None:
+    """Marks are coloured on a terminal; NO_COLOR takes the colour, a pipe every escape."""
+    said = indexed.on_terminal("search", "green tea")
+    assert "\x1b[1;33mtea\x1b[0m" in said
+    assert "33m" not in indexed.on_terminal("search", "green tea", NO_COLOR="1")
+    assert "\x1b" not in indexed("search", "green tea").stdout
+    assert "<mark>" not in said
+
+
+def test_notes_cannot_command_the_terminal(twolane: Cli, tmp_path: Path) -> None:
+    """Escape sequences in a note reach neither results nor a terminal that shows the note."""
+    note = "# Evil \x1b]0;owned\x07 title\n\nA quagga \x1b[2J here & <there>.\n"
+    twolane("index", write(tmp_path / "v", {"evil.md": note}))
+    assert "\x1b" not in twolane("search", "quagga").stdout
+    assert "here & <there>" in twolane("search", "quagga").stdout
+    assert "\x1b[2J" not in twolane.on_terminal("search", "quagga")
+    assert "\x1b[2J" not in twolane.on_terminal("get", "evil.md")
+    assert "\x1b[2J" in twolane("get", "evil.md").stdout
+
+
+@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="needs a shell")
+def test_a_reader_that_leaves_early_is_no_error(twolane: Cli, tmp_path: Path) -> None:
+    """`| head -1` ends the command quietly, however much is left to say."""
+    notes = {f"{number}.md": f"# Tea {number}\n\n{'tea ' * 200}\n" for number in range(300)}
+    twolane("index", "--no-wait", write(tmp_path / "many", notes))
+    command = " ".join(
+        f"'{word}'" for word in twolane.arguments("search", "tea", "-n", "300", "--mode", "lexical")
+    )
+    for pipe in (f"{command} | head -1", f"{command} --json | head -c 10"):
+        done = subprocess.run(
+            ["/bin/sh", "-c", pipe],
+            env=twolane.environment,
+            cwd=twolane.home,
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        assert done.stdout
+        assert done.stderr == b""
+
+
+def test_the_real_model_finds_by_meaning_and_across_languages(twolane: Cli, vault: Path) -> None:
+    """With the model inside the package, a query without common words finds its note."""
+    real = twolane.where(TWOLANE_EMBEDDER="use")
+    said = real("index", vault).stdout
+    assert "passages embedded" in said
+    answer = real.json("search", "a hot drink made from leaves")
+    assert answer["results"][0]["path"] == "kitchen/green tea.md"
+    assert answer["degraded"] == []
+    crossing = real.json("search", "compost heap with worms", "-n", "2")
+    assert "garden/Компост.md" in [one["path"] for one in crossing["results"]]

@@ -1,0 +1,174 @@
+"""Words of any language: tokens, stems, languages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twolane.language import (
+    fold,
+    holds_literally,
+    is_function_word,
+    read,
+    stream,
+    terms_of,
+    tokens,
+    words_of,
+)
+from twolane.language.detection import language_of
+
+LANGUAGES = ("en", "ru", "de", "fr", "es", "it", "pt", "nl", "sv", "uk", "zh", "ja", "ko")
+
+
+def stems(text: str, language: str | None = None) -> list[str]:
+    return stream(text, language).split()
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "language"),
+    [
+        ("run race", "running races", "en"),
+        ("embedding", "Заметка про embeddings и поиск", "ru"),
+        ("ёлка", "Елками украшали дом", "ru"),
+        ("елка", "ёлки", "ru"),
+        ("звезды", "Звёзд на небе", "ru"),
+        ("cafe", "Café", "en"),
+        ("age", "{{age:34}}", "en"),
+        ("34", "{{age:34}}", "en"),
+        ("Häuser", "Das Haus", "de"),
+        ("don’t", "don't", "en"),
+        ("dog", "the dog's bone", "en"),
+        ("amour", "l'amour", "fr"),
+        ("C++", "a book on c++", "en"),
+        ("замок", "за́мок", "ru"),
+        ("ｆｕｌｌ", "full width", "en"),
+        ("東京", "東京タワーに行く", "ja"),
+    ],
+)
+def test_a_query_finds_other_forms(query: str, text: str, language: str) -> None:
+    """A query's word and the text's other form of it meet in one stem."""
+    held = set(stems(text, language))
+    for word in words_of(query, {language}):
+        assert held & set(word.terms), (word, held)
+
+
+def test_scripts_decide_before_languages() -> None:
+    """In one text each word is stemmed by its own script, then by the text's language."""
+    assert stems("Эмбеддингами и embeddings", "ru") == ["эмбеддинг", "и", "embed"]
+    assert stems("Häuser und Гнёзда", "de") == ["haus", "und", "гнезд"]
+
+
+def test_unbroken_scripts_become_pairs() -> None:
+    """Text without word breaks is cut into overlapping pairs, a single sign stays alone."""
+    assert stems("東京都", "zh") == ["東京", "京都"]
+    assert stems("茶", "zh") == ["茶"]
+
+
+def test_a_query_word_is_stemmed_in_every_held_language() -> None:
+    """A token's terms hold its stem in each language: the text's need not be known."""
+    (terms,) = terms_of("organisation", ("de", "en"))
+    assert set(terms) == set(stems("organisation", "de") + stems("organisation", "en"))
+
+
+def test_long_words_are_cut() -> None:
+    """A blob of letters cannot bloat the index."""
+    assert max(map(len, stems("x" * 10_000))) <= 64
+
+
+def test_tokens_know_their_place() -> None:
+    """Offsets point at the token as written."""
+    text = "Don't stop, ёжик_2!"
+    assert [text[token.start : token.end] for token in tokens(text)] == [
+        "Don't",
+        "stop",
+        "ёжик",
+        "2",
+    ]
+
+
+@given(st.text())
+def test_any_text_becomes_a_clean_stream(text: str) -> None:
+    """Every stem stands between two spaces and holds none, whatever the text."""
+    made = stream(text)
+    assert made == "".join(f" {stem} " for stem in made.split())
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    """Folded text is its own folded form."""
+    assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The train leaves at nine and we should be there before it is too late.", "en"),
+        ("Поезд уходит в девять, и нам надо быть там раньше.", "ru"),
+        ("Der Zug fährt um neun und wir müssen vorher da sein.", "de"),
+        ("Le train part à neuf heures et nous devons être là avant.", "fr"),
+        ("El tren sale a las nueve y tenemos que estar antes.", "es"),
+        ("Потяг їде о дев'ятій, і нам треба бути там раніше.", "uk"),
+        ("列车九点出发，我们得提前到。", "zh"),
+        ("列車は九時に出るので、先に着かなければ。", "ja"),
+        ("열차는 아홉 시에 떠난다.", "ko"),
+        ("green tea", "en"),
+        ("42 — 17", None),
+        ("", None),
+    ],
+)
+def test_language_of_a_passage(text: str, language: str | None) -> None:
+    """Script, function words and a restricted detector name the language."""
+    assert language_of(text, LANGUAGES) == language
+
+
+def test_a_short_passage_follows_its_surroundings() -> None:
+    """Where a passage says little, the document's language is believed; a clear one is not bent."""
+    assert language_of("Pasta al forno", LANGUAGES, usual="en") == "en"
+    assert language_of("Das ist nicht der Hund und die Katze", LANGUAGES, usual="en") == "de"
+    assert language_of("Привет", LANGUAGES, usual="en") == "ru"
+
+
+@pytest.mark.parametrize(
+    ("query", "languages", "spoken"),
+    [
+        ("как учёные ищут планеты", {"ru"}, True),
+        ("green tea", {"en", "nl"}, True),
+        ("the green tea", {"en"}, True),
+        ("BX-4410", {"en", "nl"}, False),
+        ("Einstein", {"en", "nl"}, False),
+        ("ts_rank", {"en", "nl"}, False),
+        ("useAuth", {"en", "nl"}, False),
+        ("127.0.0.1", {"en", "nl"}, False),
+        ("Postgres индекс", {"en", "nl", "ru"}, True),
+    ],
+)
+def test_a_query_has_a_set_of_languages(query: str, languages: set[str], spoken: bool) -> None:
+    """A query is given every plausible language that the index holds; codes and names have none."""
+    reading = read(query, {"en", "nl", "ru"})
+    assert (set(reading.languages), reading.spoken) == (languages, spoken)
+
+
+def test_function_words() -> None:
+    """Words that hold a sentence together are known in each language, however they are cased."""
+    assert is_function_word("The", {"en"})
+    assert is_function_word("Её", {"ru"})
+    assert not is_function_word("planet", {"en", "ru"})
+    assert not is_function_word("the", {"ru"})
+
+
+@pytest.mark.parametrize(
+    ("text", "literal", "held"),
+    [
+        ("Start  SLOWER\nthan", "start slower than", True),
+        ("restart slower", "start slower", False),
+        ("start slowers", "start slower", False),
+        ("a (start) b", "(start)", True),
+        ("art, start, art", "art", True),
+        ("東京タワー", "京タ", True),
+        ("anything", "", False),
+    ],
+)
+def test_literal_phrases(text: str, literal: str, held: bool) -> None:
+    """A literal counts letter by letter, between word boundaries where there are words."""
+    assert holds_literally(text, literal) is held

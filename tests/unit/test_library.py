@@ -1,0 +1,333 @@
+"""The library end to end, on real folders and a real database, with a quick embedder."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from twolane import Library, Mode, Scope, Settings
+from twolane.errors import AmbiguousDocument, BadInput, MissingFolder, NoSuchDocument, NotBuiltYet
+from twolane.indexing import Indexer
+from twolane.model import FileState
+from twolane.ports import Entry
+from twolane.scopes import Capability
+from twolane.sources.vault import VaultSource
+from twolane.stores.sqlite import SqliteStore
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    return folder
+
+
+def write(vault: Path, path: str, text: str) -> Path:
+    file = vault / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as opened:
+        yield opened
+
+
+def paths(
+    library: Library, query: str, mode: Mode | str = Mode.HYBRID, **scope: object
+) -> list[str]:
+    answer = library.search(query, mode=mode, scope=Scope(**scope))  # type: ignore[arg-type]
+    assert not answer.degraded
+    return [str(result.path) for result in answer.results]
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.LEXICAL, Mode.SEMANTIC])
+def test_exclusions_hold_in_every_lane(library: Library, vault: Path, mode: Mode) -> None:
+    """`search: false` and `_` path segments are found by no lane, not by get, not in counts."""
+    write(vault, "open.md", "# Open\n\nwalrus and carpenter")
+    write(vault, "closed.md", "---\nsearch: false\n---\n# Closed\n\nwalrus and carpenter")
+    write(vault, "_templates/daily.md", "# Daily\n\nwalrus and carpenter")
+    write(vault, "deep/_private/x.md", "# Private\n\nwalrus and carpenter")
+    library.index(vault)
+    library.embed()
+    assert paths(library, "walrus carpenter", mode) == ["open.md"]
+    assert library.status().stats.documents == 1
+    for hidden in ("closed.md", "Closed", "_templates/daily.md", "deep/_private/x.md"):
+        with pytest.raises(NoSuchDocument):
+            library.document(hidden)
+    skipped = {one.record.path for one in library.files() if one.record.state == FileState.SKIPPED}
+    assert skipped == {"closed.md", "_templates/daily.md", "deep/_private/x.md"}
+
+
+def test_a_note_that_closes_leaves_every_lane(library: Library, vault: Path) -> None:
+    """Adding `search: false` to an indexed note takes it out at the next run."""
+    file = write(vault, "a.md", "# A\n\nwalrus")
+    library.index(vault)
+    library.embed()
+    assert paths(library, "walrus") == ["a.md"]
+    file.write_text("---\nsearch: false\n---\n# A\n\nwalrus", "utf-8")
+    library.index(vault)
+    for mode in (Mode.HYBRID, Mode.LEXICAL, Mode.SEMANTIC):
+        assert paths(library, "walrus", mode) == []
+
+
+def test_unchanged_files_cost_nothing(library: Library, vault: Path) -> None:
+    """A second run reads nothing and embeds nothing."""
+    write(vault, "a.md", "# A\n\none")
+    write(vault, "b.md", "# B\n\ntwo")
+    assert library.index(vault).indexed == 2
+    assert library.embed().embedded == 2
+    report = library.index(vault)
+    assert (report.indexed, report.unchanged) == (0, 2)
+    assert library.embed().embedded == 0
+
+
+def test_other_analysis_reads_everything_again(tmp_path: Path, vault: Path) -> None:
+    """A changed chunk size makes every note new, although no file changed."""
+    write(vault, "a.md", "# A\n\none")
+    for size, indexed in ((450, 1), (450, 0), (300, 1)):
+        settings = Settings(db=tmp_path / "x.db", embedder="hashing", chunk_tokens=size)
+        with Library.open(settings=settings) as opened:
+            assert opened.index(vault).indexed == indexed
+
+
+def test_edits_and_deletions_follow(library: Library, vault: Path) -> None:
+    """An edited note is found by its new words, a deleted one not at all."""
+    for name in ("a", "b", "c", "d"):
+        write(vault, f"{name}.md", f"# {name}\n\nwalrus {name}")
+    library.index(vault)
+    write(vault, "a.md", "# a\n\nnarwhal and some more")
+    (vault / "b.md").unlink()
+    report = library.index(vault)
+    library.embed()
+    assert (report.indexed, report.unchanged, report.deleted) == (1, 2, 1)
+    assert paths(library, "narwhal", Mode.LEXICAL) == ["a.md"]
+    assert paths(library, "walrus", Mode.LEXICAL) == ["c.md", "d.md"]
+
+
+def test_a_rename_embeds_nothing(library: Library, vault: Path) -> None:
+    """A note whose title is in the text moves without a new vector."""
+    file = write(vault, "a.md", "# Walrus\n\nThe walrus sleeps.")
+    write(vault, "b.md", "# Other\n\nSomething else.")
+    library.index(vault)
+    library.embed()
+    (vault / "moved").mkdir()
+    file.rename(vault / "moved" / "z.md")
+    report = library.index(vault)
+    assert (report.indexed, report.deleted) == (1, 1)
+    assert library.embed().embedded == 0
+    assert paths(library, "walrus sleeps", Mode.SEMANTIC)[0] == "moved/z.md"
+
+
+def test_a_title_from_the_file_name_borrows_its_vector(library: Library, vault: Path) -> None:
+    """After such a rename the old vector serves until the new one is made."""
+    file = write(vault, "walrus.md", "It sleeps on the ice all day.")
+    write(vault, "b.md", "# Other\n\nSomething else.")
+    library.index(vault)
+    library.embed()
+    file.rename(vault / "narwhal.md")
+    library.index(vault)
+    assert library.status().progress.pending == 1
+    assert "narwhal.md" in paths(library, "sleeps ice", Mode.SEMANTIC)
+    assert library.embed().embedded == 1
+    assert library.status().progress.pending == 0
+    assert library.check() == []
+
+
+@pytest.mark.parametrize("gone", [2, 3, 4])
+def test_a_sudden_loss_deletes_nothing(library: Library, vault: Path, gone: int) -> None:
+    """When more than half of the files are gone nothing is deleted without `prune`."""
+    for name in "abcd":
+        write(vault, f"{name}.md", f"# {name}\n\nwalrus")
+    library.index(vault)
+    for name in "abcd"[:gone]:
+        (vault / f"{name}.md").unlink()
+    report = library.index(vault)
+    if gone > 2:
+        assert (report.withheld, report.deleted) == (gone, 0)
+        assert library.status().stats.documents == 4
+        report = library.index(vault, prune=True)
+    assert (report.withheld, report.deleted) == (0, gone)
+    assert library.status().stats.documents == 4 - gone
+
+
+def test_a_missing_root_deletes_nothing(library: Library, vault: Path) -> None:
+    """A root that is gone is an error; with `prune` its notes go."""
+    write(vault, "a.md", "# A\n\nwalrus")
+    library.index(vault)
+    (vault / "a.md").unlink()
+    vault.rmdir()
+    with pytest.raises(MissingFolder, match="--prune"):
+        library.index(vault)
+    assert paths_of_words(library, "walrus") == ["a.md"]
+    assert library.index(vault, prune=True).deleted == 1
+    assert paths_of_words(library, "walrus") == []
+
+
+def paths_of_words(library: Library, query: str) -> list[str]:
+    return paths(library, query, Mode.LEXICAL)
+
+
+def test_bad_files_are_problems(library: Library, vault: Path) -> None:
+    """A bad file is reported with its reason and stops nothing."""
+    write(vault, "good.md", "# Good\n\nwalrus")
+    write(vault, "yaml.md", "---\ntags: [a\n---\n# Yaml\n\nwalrus")
+    (vault / "binary.md").write_bytes(b"\x00\x01\x02" * 100)
+    (vault / "latin.md").write_bytes("# Café\n\nwalrus".encode("latin-1"))
+    report = library.index(vault)
+    codes = {problem.path: str(problem.code) for problem in report.problems}
+    assert codes == {"yaml.md": "front-matter", "binary.md": "binary", "latin.md": "not-utf8"}
+    assert (report.indexed, report.failed) == (3, 1)
+    assert paths_of_words(library, "walrus") == ["good.md", "latin.md", "yaml.md"]
+    states = {
+        one.record.path: (str(one.record.state), one.record.reason) for one in library.files()
+    }
+    assert states["binary.md"][0] == "failed"
+    assert states["yaml.md"][0] == "indexed"
+    assert states["yaml.md"][1]
+    assert states["good.md"] == ("indexed", "")
+
+
+class Locked(VaultSource):
+    """A folder in which nothing can be read any more."""
+
+    def read(self, entry: Entry) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+
+def test_an_unreadable_file_keeps_its_old_text(tmp_path: Path, vault: Path) -> None:
+    """A file that cannot be read now stays found as it was, is reported, and is tried again."""
+    file = write(vault, "a.md", "# A\n\nwalrus")
+    settings = Settings(db=tmp_path / "x.db", embedder="none")
+    with Library.open(settings=settings) as opened:
+        opened.index(vault)
+        (collection,) = opened.collections()
+    file.write_text("# A\n\nnarwhal, and more of it", "utf-8")
+    store = SqliteStore.open(tmp_path / "x.db")
+    report = Indexer(store, settings).index(Locked(vault), collection, Scope())
+    assert [(one.path, str(one.code)) for one in report.problems] == [("a.md", "unreadable")]
+    store.close()
+    with Library.open(settings=settings) as opened:
+        assert [result.path for result in opened.search("walrus").results] == ["a.md"]
+        (state,) = opened.files()
+        assert (str(state.record.state), state.record.reason) == ("failed", "Permission denied")
+        assert opened.index(vault).indexed == 1
+        assert [result.path for result in opened.search("narwhal").results] == ["a.md"]
+
+
+def test_two_roots_of_one_name_stay_apart(library: Library, tmp_path: Path) -> None:
+    """Each indexed root is a collection named after its folder; a number tells twins apart."""
+    for place in ("x", "y"):
+        write(tmp_path / place / "notes", "a.md", f"# A\n\nwalrus {place}")
+        library.index(tmp_path / place / "notes")
+    assert [one.name for one in library.collections()] == ["notes", "notes-2"]
+    assert {result.id for result in library.search("walrus").results} == {
+        "notes/a.md",
+        "notes-2/a.md",
+    }
+    assert [
+        r.id for r in library.search("walrus", scope=Scope(collections=("notes-2",))).results
+    ] == ["notes-2/a.md"]
+
+
+def test_a_document_is_named_in_four_ways(library: Library, vault: Path) -> None:
+    """DOC is an id, a path, a URL or a unique title; an ambiguous one lists its candidates."""
+    write(vault, "a.md", "---\nurl: https://example.org/w\n---\n# Walrus\n\none")
+    write(vault, "b.md", "# Twin\n\ntwo")
+    write(vault, "c.md", "# Twin\n\nthree")
+    library.index(vault)
+    for reference in ("vault/a.md", "a.md", "https://example.org/w", "walrus"):
+        assert library.document(reference).path == "a.md"
+    with pytest.raises(AmbiguousDocument, match=r"vault/b\.md\n  vault/c\.md"):
+        library.document("Twin")
+    with pytest.raises(NoSuchDocument, match="narwhal"):
+        library.document("narwhal")
+
+
+def test_paths_are_composed(library: Library, vault: Path) -> None:
+    """A file name in decomposed form is one path, in composed form, and still opens."""
+    write(vault, unicodedata.normalize("NFD", "Ёжик и йод.md"), "# Note\n\nwalrus")
+    library.index(vault)
+    assert paths_of_words(library, "walrus") == [unicodedata.normalize("NFC", "Ёжик и йод.md")]
+
+
+def test_filters_hold_in_every_lane(library: Library, vault: Path) -> None:
+    """Tags, paths and exclusions written in the query line bind words and meaning alike."""
+    write(vault, "food/a.md", "---\ntags: [food]\n---\n# A\n\nwalrus soup")
+    write(vault, "sea/b.md", "---\ntags: [sea/ice]\n---\n# B\n\nwalrus ice")
+    library.index(vault)
+    library.embed()
+    for mode in (Mode.HYBRID, Mode.LEXICAL, Mode.SEMANTIC):
+        assert paths(library, "walrus tag:food", mode) == ["food/a.md"]
+        assert paths(library, "walrus tag:sea", mode) == ["sea/b.md"]
+        assert paths(library, "walrus -soup", mode) == ["sea/b.md"]
+        assert paths(library, "walrus path:food", mode) == ["food/a.md"]
+        assert paths(library, 'walrus "walrus soup"', mode) == ["food/a.md"]
+        assert paths(library, "walrus", mode, tags=("food",)) == ["food/a.md"]
+
+
+def test_filters_alone_list(library: Library, vault: Path) -> None:
+    """A query of filters alone lists what they leave, newest first."""
+    for age, name in enumerate("abc"):
+        file = write(vault, f"{name}.md", f"---\ntags: [x]\n---\n# {name}")
+        os.utime(file, (1_700_000_000 - age, 1_700_000_000 - age))
+    write(vault, "other.md", "# other")
+    library.index(vault)
+    answer = library.search("tag:x")
+    assert [result.path for result in answer.results] == ["a.md", "b.md", "c.md"]
+    assert library.search("   ").results == ()
+
+
+def test_results_show_the_passage_that_won(library: Library, vault: Path) -> None:
+    """A result carries its marked title and snippet, heading path and line range."""
+    write(
+        vault,
+        "a.md",
+        "---\ntags: [sea]\n---\n# Animals\n\nIntro.\n\n## Seals\n\nA walrus is <big>.\n"
+        "\n## Fish\n\nCod.\n",
+    )
+    library.index(vault)
+    library.embed()
+    (result,) = library.search("walruses").results
+    assert result.snippet.count("<mark>") == 1
+    assert "<mark>walrus</mark>" in result.snippet
+    assert "<big>" not in result.snippet
+    assert result.lines is not None
+    assert result.lines[0] <= 10 <= result.lines[1]
+    assert result.tags == ("sea",)
+    assert result.title == "Animals"
+
+
+def test_k_is_guaranteed(library: Library, vault: Path) -> None:
+    """A search gives as many results as match, up to what was asked, beyond any pool."""
+    for number in range(130):
+        write(vault, f"{number:03}.md", f"# Note {number}\n\nwalrus number {number}")
+    library.index(vault)
+    assert len(library.search("walrus", mode="lexical", limit=125).results) == 125
+    assert len(library.search("walrus", mode="lexical", limit=500).results) == 130
+    assert len(library.search("walrus").results) == 20
+
+
+def test_bad_calls_are_errors(library: Library) -> None:
+    """What cannot be done as asked says so."""
+    with pytest.raises(BadInput, match="at least 1"):
+        library.search("x", limit=0)
+    with pytest.raises(NotBuiltYet, match="exact"):
+        library.search("x", mode="exact")
+
+
+def test_writing_needs_the_capability(library: Library, vault: Path) -> None:
+    """A scope that may only search cannot index."""
+    from twolane.errors import NotPermitted
+
+    reader = Scope(capabilities=frozenset({Capability.SEARCH}))
+    with pytest.raises(NotPermitted, match=r"documents\.write"):
+        library.index(vault, scope=reader)
+    with pytest.raises(NotPermitted, match=r"documents\.write"):
+        library.embed(scope=reader)

@@ -1,0 +1,109 @@
+"""BM25F and coverage, against the formula written out."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from twolane.answers import Candidate, Frequencies
+from twolane.language import stream, words_of
+from twolane.model import FIELDS, Stems
+from twolane.scopes import Word
+from twolane.scoring import WEIGHTS, rarity, score
+
+
+def candidate(id: str, title: str = "", body: str = "") -> Candidate:
+    return Candidate(id, ("en",), Stems(title=stream(title, "en"), body=stream(body, "en")))
+
+
+def frequencies(
+    documents: int = 10, lengths: dict[str, float] | None = None, **containing: int
+) -> Frequencies:
+    return Frequencies(documents, containing, lengths or dict.fromkeys(FIELDS, 4.0))
+
+
+def test_one_word_in_one_body() -> None:
+    """A single count in a body of average length is idf · 1/(1.2 + 1)."""
+    (one,) = score(
+        words_of("cat", ["en"]), [candidate("a", body="the cat sat down")], frequencies(cat=2)
+    )
+    idf = log(1 + (10 - 2 + 0.5) / (2 + 0.5))
+    assert one.score == pytest.approx(idf * 1 / 2.2)
+    assert one.coverage == 1.0
+    assert one.matched == ("cat",)
+
+
+def test_fields_add_before_they_saturate() -> None:
+    """Weighted counts of all fields add up, each normalised by its field's length."""
+    (one,) = score(
+        words_of("cat", ["en"]), [candidate("a", "cat", "cat cat dog dog")], frequencies(cat=2)
+    )
+    title = WEIGHTS["title"] * 1 / (1 - 0.3 + 0.3 * 1 / 4)
+    body = WEIGHTS["body"] * 2 / (1 - 0.75 + 0.75 * 4 / 4)
+    count = title + body
+    assert one.score == pytest.approx(log(1 + 8.5 / 2.5) * count / (1.2 + count))
+
+
+def test_rare_words_cover_more() -> None:
+    """Coverage weighs words by rarity: half of the words may be most of the question."""
+    words = words_of("rare common", ["en"])
+    found = score(
+        words,
+        [candidate("common", body="common x x x"), candidate("rare", body="rare x x x")],
+        frequencies(100, rare=1, common=90),
+    )
+    assert [one.id for one in found] == ["rare", "common"]
+    rare, common = (rarity(word, frequencies(100, rare=1, common=90)) for word in words)
+    assert found[0].coverage == pytest.approx(rare / (rare + common))
+    assert found[1].coverage == pytest.approx(common / (rare + common))
+
+
+def test_all_words_come_before_some() -> None:
+    """Of two equal documents, the one with every word wins."""
+    found = score(
+        words_of("red green blue", ["en"]),
+        [candidate("two", body="red green red green"), candidate("all", body="red green blue x")],
+        frequencies(red=5, green=5, blue=5),
+    )
+    assert [one.id for one in found] == ["all", "two"]
+
+
+def test_a_stem_is_never_found_inside_a_word() -> None:
+    """`art` does not match `start`, nor `star` `start`."""
+    assert (
+        score(words_of("art", ["en"]), [candidate("a", body="start of a star")], frequencies(art=1))
+        == []
+    )
+
+
+def test_a_prefix_matches_the_start_of_words() -> None:
+    """`auth*` matches `authentication` and not `coauthor`."""
+    prefix = (Word("auth", ("auth",), prefix=True),)
+    assert [
+        one.id
+        for one in score(
+            prefix,
+            [candidate("yes", body="authentication now"), candidate("no", body="coauthored by me")],
+            frequencies(auth=1),
+        )
+    ] == ["yes"]
+
+
+def test_repeated_neighbours_are_all_counted() -> None:
+    """`cat cat cat` holds the word three times, although the stems share their spaces."""
+    once, thrice = (
+        score(words_of("cat", ["en"]), [candidate("a", body=body)], frequencies(cat=1))[0].score
+        for body in ("cat dog dog", "cat cat cat")
+    )
+    assert thrice > once
+
+
+def test_ties_break_by_id() -> None:
+    """Equal documents come in the order of their ids, whatever the store's order was."""
+    found = score(
+        words_of("cat", ["en"]),
+        [candidate(id, body="cat x") for id in ("b", "c", "a")],
+        frequencies(cat=3),
+    )
+    assert [one.id for one in found] == ["a", "b", "c"]
