@@ -130,6 +130,19 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Repair:
+    """What a typed piece that no document holds was taken for, and what kind of slip it was.
+
+    `written` is the piece as it should have been written, where that is known.
+    """
+
+    typed: str
+    terms: tuple[str, ...]
+    kind: str
+    written: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LaneReport:
     """How one lane did for one query."""
 
@@ -151,3 +164,5 @@ class Answer:
     took_ms: float
     results: tuple[Result, ...]
     answerable: bool | None = None
+    repairs: tuple[Repair, ...] = ()
+    intent: str | None = None

@@ -5,7 +5,7 @@ A lane knows ports, not adapters, and one query at a time; fusion brings lanes t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Frequencies, Hit
@@ -71,13 +71,18 @@ def dense_hits(
     limit: int,
     floor: float,
     cosine: bool = False,
+    confidence: Callable[[float], float] = lambda similarity: 1.0,
 ) -> list[Hit]:
-    """Documents by the meaning of their best passage."""
+    """Documents by the meaning of their best passage.
+
+    All hits vote with the lane's confidence in the best one: where even that is hardly similar,
+    the query says little that can be understood, and the words should decide.
+    """
+    found = retrieval.nearest(generation, vector, scope, limit=limit, floor=floor, cosine=cosine)
+    vote = confidence(found[0].similarity) if found else 0.0
     return [
-        Hit(one.id, one.languages, one.similarity, position=one.position)
-        for one in retrieval.nearest(
-            generation, vector, scope, limit=limit, floor=floor, cosine=cosine
-        )
+        Hit(one.id, one.languages, one.similarity, position=one.position, vote=vote)
+        for one in found
     ]
 
 

@@ -127,6 +127,9 @@ class Retrieval(Protocol):
     def languages(self) -> frozenset[str]:
         """The languages of all documents that are not hidden; cheap enough for every query."""
 
+    def vocabulary(self) -> Sequence[str]:
+        """All terms that some document holds which is not hidden, sorted; kept between calls."""
+
     def frequencies(self, words: Sequence[Word]) -> Frequencies:
         """Document frequency of each term of the words, and average field lengths.
 

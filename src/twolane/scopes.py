@@ -24,11 +24,13 @@ class Word:
 
     `terms` are its stems in every plausible language.
     A prefix word matches every stem that begins with one of its terms.
+    `weight` is below 1 for a word whose terms are only a guess.
     """
 
     text: str
     terms: tuple[str, ...]
     prefix: bool = False
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,14 +62,16 @@ def score(
     then most of them, then some, and rare words count for more than common ones.
     Without `by_coverage` it is BM25F alone.
     """
-    weighed = [(_needles(word), rarity(word, frequencies), word.text) for word in words]
-    total = sum(weight for _, weight, _ in weighed) or 1.0
+    weighed = [
+        (_needles(word), rarity(word, frequencies), word.weight, word.text) for word in words
+    ]
+    total = sum(weight for _, weight, _, _ in weighed) or 1.0
     scored = []
     for candidate in candidates:
         fields = _fields(candidate, frequencies.average_lengths)
         points = covered = 0.0
         matched = []
-        for needles, weight, text in weighed:
+        for needles, weight, trust, text in weighed:
             count = 0.0
             for stream, factor in fields:
                 for needle in needles:
@@ -77,8 +79,8 @@ def score(
                     if found:
                         count += found * factor
             if count:
-                points += weight * count / (_SATURATION + count)
-                covered += weight
+                points += trust * weight * count / (_SATURATION + count)
+                covered += trust * weight
                 matched.append(text)
         if matched:
             coverage = covered / total

@@ -8,17 +8,19 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Result
+from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
 from twolane.errors import EmbedderError, NotBuiltYet, NotPermitted, StoreError
 from twolane.fusion import Ranking, fuse
+from twolane.intent import Intent, classify
 from twolane.lanes import dense_hits, lexical_hits
 from twolane.permissions import require
 from twolane.ports import Embedder, Store
 from twolane.query import Query, narrow, parse
+from twolane.repair import HeldVocabulary, repaired
 from twolane.results import result_of
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
-from twolane.spaces import Background, embed_query, serving
+from twolane.spaces import Background, confidence, embed_query, serving
 
 log = logging.getLogger("twolane")
 
@@ -49,6 +51,7 @@ class Searcher:
         self._no_embedder = no_embedder
         self._background = Background()
         self._overdue: set[Future[_Found]] = set()
+        self._vocabulary = HeldVocabulary(store)
         self._warned: set[tuple[Lane, str]] = set()
 
     def search(
@@ -66,8 +69,10 @@ class Searcher:
             )
         wanted = self._settings.limit if limit is None else limit
         query = parse(text, self._store.languages(), stemming=self._settings.stemming)
+        query, repairs = self._repaired(query)
         narrowed = narrow(scope, query)
-        weights = self._weights(mode)
+        intent = classify(query.meaning if query.clause is None else text)
+        weights = self._weights(mode, intent)
         found, degraded = self._run(query, narrowed, weights, wanted, scope)
         fused = fuse(
             [Ranking(lane, weights[lane], found[lane].hits) for lane in found],
@@ -88,21 +93,37 @@ class Searcher:
             generation=found[Lane.DENSE].generation if Lane.DENSE in found else None,
             took_ms=(time.perf_counter() - started) * 1000,
             results=results,
+            repairs=repairs,
+            intent=str(intent),
         )
 
     def close(self) -> None:
         """Let the background threads end."""
         self._background.close()
 
+    def _repaired(self, query: Query) -> tuple[Query, tuple[Repair, ...]]:
+        """The query with slips repaired; words that some document holds stay as they are."""
+        if not self._settings.repair or not query.words:
+            return query, ()
+        containing = self._store.frequencies(query.words).containing
+        return repaired(
+            query,
+            lambda word: any(containing.get(term) for term in word.terms),
+            self._vocabulary.current,
+            self._store.languages(),
+        )
+
     def _plausible(self, query: Query) -> frozenset[str] | None:
         if not self._settings.abstention or not query.reading.spoken:
             return None
         return query.reading.languages
 
-    def _weights(self, mode: Mode) -> dict[Lane, float]:
+    def _weights(self, mode: Mode, intent: Intent) -> dict[Lane, float]:
+        """The plan: which lanes run for this mode, and how loud each is for this intent."""
+        quieter = self._settings.keyword_dense_weight if intent.keyword else 1.0
         weights = {
             Lane.LEXICAL: self._settings.lexical_weight,
-            Lane.DENSE: self._settings.dense_weight,
+            Lane.DENSE: self._settings.dense_weight * quieter,
         }
         if mode == Mode.LEXICAL:
             del weights[Lane.DENSE]
@@ -176,6 +197,11 @@ class Searcher:
                 limit=self._settings.dense_pool or pool,
                 floor=self._settings.min_similarity,
                 cosine=self._settings.similarity == "cosine",
+                confidence=(
+                    confidence(generation.space)
+                    if self._settings.confidence
+                    else lambda similarity: 1.0
+                ),
             )
         except (EmbedderError, StoreError) as error:
             return _Found((), (time.perf_counter() - started) * 1000, failure=str(error))

@@ -104,12 +104,26 @@ class Settings:
         _between(0, 1000),
     )
     rrf_k: float = _setting(
-        60.0, "The constant of reciprocal rank fusion; larger flattens the ranks.", _at_least(0)
+        10.0,
+        "The constant of reciprocal rank fusion: the larger, the less the first ranks stand out "
+        "(the literature's 60 is made for long lists; ours are short and sure).",
+        _at_least(0),
     )
     lexical_weight: float = _setting(1.0, "Weight of the lexical lane's vote.", _between(0, 100))
     dense_weight: float = _setting(1.0, "Weight of the dense lane's vote.", _between(0, 100))
+    keyword_dense_weight: float = _setting(
+        0.5,
+        "Factor on the dense lane's weight for queries of one or two words, names, codes, "
+        "addresses and the like, whose words say more than their meaning.",
+        _between(0, 100),
+    )
     min_similarity: float = _setting(
         0.0, "Passages less similar than this are no hits of the dense lane.", _between(-1, 1)
+    )
+    confidence: bool = _setting(
+        True,
+        "Whether the dense lane votes by how similar its best passage is: a query that resembles "
+        "nothing (a code, a name, a typo) should not be decided by meaning.",
     )
     similarity: str = _setting(
         "dot",
@@ -126,6 +140,11 @@ class Settings:
     abstention: bool = _setting(
         True,
         "Whether the lexical lane abstains on documents in languages it cannot match.",
+    )
+    repair: bool = _setting(
+        True,
+        "Whether words that no document holds are repaired: typos, keyboard layout, "
+        "transliteration, compounds, parts of words.",
     )
     common_share: float = _setting(
         0.2,

@@ -12,13 +12,29 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 from twolane.errors import EmbedderError, EmbedderUnavailable
-from twolane.model import Generation, GenerationState
+from twolane.model import Generation, GenerationState, Space
 from twolane.ports import Embedder, Vectors
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
 
 T = TypeVar("T")
+
+
+# Similarity of the best passage at which a space is at a loss, and at which it is sure.
+# Measured on the development sets; a space that is not here is always believed.
+_CONFIDENCE: dict[str, tuple[float, float]] = {"use": (0.10, 0.35)}
+
+# Even a lane at a loss is heard a little: its guess is better than none.
+_LEAST_CONFIDENCE = 0.1
+
+
+def confidence(space: Space) -> Callable[[float], float]:
+    """How sure the space is of a query whose best passage is this similar, from 0 to 1."""
+    if space.embedder not in _CONFIDENCE:
+        return lambda similarity: 1.0
+    lost, sure = _CONFIDENCE[space.embedder]
+    return lambda similarity: min(1.0, max(_LEAST_CONFIDENCE, (similarity - lost) / (sure - lost)))
 
 
 def serving(vectors: Vectors) -> Generation | None:

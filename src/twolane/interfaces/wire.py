@@ -36,14 +36,18 @@ def answer_json(answer: Answer) -> Json:
     """A search's answer."""
     return {
         "query": answer.query,
-        "intent": None,
+        "intent": answer.intent,
         "plan": {one.lane.value: one.weight for one in answer.lanes},
         "lanes": {
             one.lane.value: {"hits": one.hits, "ms": round(one.ms, 3)} for one in answer.lanes
         },
         "degraded": _degraded(answer.degraded),
         "generation": answer.generation,
-        "answerable": None,
+        "answerable": answer.answerable,
+        "repairs": [
+            {"typed": one.typed, "kind": one.kind, "written": one.written, "terms": [*one.terms]}
+            for one in answer.repairs
+        ],
         "took_ms": round(answer.took_ms, 3),
         "next": None,
         "results": [_result(one) for one in answer.results],

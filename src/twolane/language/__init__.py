@@ -69,6 +69,10 @@ _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 # Punctuation around a word; what stands inside one makes it a code.
 _EDGES = re.compile(r"^[^\w]+|[^\w]+$")
 
+# Where a small letter meets a capital inside a word: `useAuth`, `GitHub`.
+_HUMP = re.compile(r"[a-z][A-Z]")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
 # A word longer than this is data, not language; it is cut so that it cannot bloat the index.
 _LONGEST = 64
 
@@ -250,8 +254,22 @@ def _spell(token: str, language: str | None) -> list[str]:
         folded = tail
     folded = folded.removesuffix("'s")
     folded = folded.replace("'", "")[:_LONGEST]
+    parts = _symbol_parts(token)
+    if parts:
+        # A symbol of a program is nobody's plural: it stays whole, and its parts are words.
+        return [
+            _without_accents(folded),
+            *(one for part in parts for one in _spell(part, language)),
+        ]
     stemmed = _stem(folded, language)
     return [_without_accents(stemmed) or folded]
+
+
+def _symbol_parts(token: str) -> list[str]:
+    """The parts of `camelCase`, or none if the token is an ordinary word."""
+    if len(token) > _LONGEST or not _HUMP.search(token):
+        return []
+    return _HUMPS.findall(token)
 
 
 def _pairs(folded: str, language: str | None) -> list[str]:

@@ -46,6 +46,12 @@ class MemoryRetrieval:
             found = self._state.visible()
         return frozenset(language for prepared in found for language in prepared.languages)
 
+    def vocabulary(self) -> Sequence[str]:
+        """All terms that some document holds which is not hidden, sorted."""
+        with self._state.lock:
+            found = [prepared.stems for prepared in self._state.visible()]
+        return sorted({term for stems in found for name in FIELDS for term in stream(stems, name)})
+
     def frequencies(self, words: Sequence[Word]) -> Frequencies:
         """Document frequency of each term and average field lengths, archived ones included.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import apsw
@@ -68,6 +68,16 @@ class SqliteRetrieval:
         """The languages of all documents that are not hidden."""
         with self._db.read() as connection:
             return self._counted.current(connection).languages
+
+    def vocabulary(self) -> Sequence[str]:
+        """All terms that some document holds which is not hidden, sorted."""
+        with self._db.read() as connection:
+            counted = self._counted.current(connection)
+            if not counted.vocabulary:
+                counted.vocabulary.extend(
+                    term for (term,) in connection.execute("SELECT term FROM vocabulary")
+                )
+            return counted.vocabulary
 
     def frequencies(self, words: Sequence[Word]) -> Frequencies:
         """Document frequency of each term of the words, and average field lengths."""
@@ -144,6 +154,7 @@ class _Counts:
     lengths: dict[str, int]
     languages: frozenset[str]
     containing: dict[tuple[str, bool], int]
+    vocabulary: list[str] = field(default_factory=list)
 
 
 class Counted:

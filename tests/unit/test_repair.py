@@ -1,0 +1,138 @@
+"""Slips: what was typed, what was meant, and when to leave a word alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twolane import Library, Settings
+from twolane.language import stream
+from twolane.query import parse
+from twolane.repair import TRUST, Vocabulary, repaired
+from twolane.scopes import Word
+from twolane.spelling import in_cyrillic, other_layout, rough
+
+TEXT = """
+    Привет, как растут помидоры в теплице? The greenhouse needs authentication tokens and
+    Postgres backups. Velociraptor. Рассада чеснока. Part BX 4401. Food processor, bookmark.
+    Мы любим путешествия. The renameByMoment helper.
+"""
+HELD = {"en", "ru"}
+VOCABULARY = Vocabulary.of(sorted({*stream(TEXT, "en").split(), *stream(TEXT, "ru").split()}))
+
+
+def known(word: Word) -> bool:
+    return any(term in VOCABULARY.known for term in word.terms)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "kind"),
+    [
+        ("ghbdtn", "привет", "layout"),
+        ("gjvbljhs", "помидоры", "layout"),
+        ("k.,bv", "любим", "layout"),
+        ("зщыепкуы", "postgres", "layout"),
+        ("pomidory", "помидоры", "transliteration"),
+        ("chesnok", "чеснока", "transliteration"),
+        ("puteshestviya", "путешествия", "transliteration"),
+        ("постгрес", "postgres", "transliteration"),
+        ("grenhouse", "greenhouse", "typo"),
+        ("помедоры", "помидоры", "typo"),
+        ("authnetication", "authentication", "typo"),
+        ("velocirapotr", "velociraptor", "typo"),
+        ("velociratpr", "velociraptor", "slips"),
+        ("velocirap", "velociraptor", "beginning"),
+        ("ciraptor", "velociraptor", "part"),
+        ("foodprocessor", "food", "compound"),
+        ("bx4401", "4401", "compound"),
+        ("book mark", "bookmark", "compound"),
+    ],
+)
+def test_slips_are_repaired(typed: str, meant: str, kind: str) -> None:
+    """A word that no document holds is taken for the one that was meant."""
+    query, repairs = repaired(parse(typed, HELD), known, lambda: VOCABULARY, HELD)
+    wanted = set(stream(meant).split())
+    assert wanted & {term for repair in repairs for term in repair.terms}, repairs
+    assert kind in {repair.kind for repair in repairs}
+    assert any(wanted & set(word.terms) for word in query.words)
+    assert max(word.weight for word in query.words if set(word.terms) & wanted) <= max(
+        TRUST.values()
+    )
+
+
+@pytest.mark.parametrize("typed", ["greenhouse", "помидоров", "tokens for authentication", "a", ""])
+def test_known_words_are_left_alone(typed: str) -> None:
+    """Where every word is held, the vocabulary is not even looked at."""
+
+    def never() -> Vocabulary:
+        raise AssertionError("the vocabulary was asked for")
+
+    query = parse(typed, HELD)
+    assert repaired(query, lambda word: True, never, HELD) == (query, ())
+
+
+def test_long_queries_keep_their_strange_words() -> None:
+    """In a longer query a word that no note holds is a synonym more often than a slip."""
+    query = parse("protecting tomatoes against grenhouse humidity damage", HELD)
+    assert repaired(query, known, lambda: VOCABULARY, HELD)[1] == ()
+
+
+def test_short_strange_words_are_not_guessed() -> None:
+    """Three letters are too few to be recognised with a slip in them."""
+    assert repaired(parse("xqz", HELD), known, lambda: VOCABULARY, HELD)[1] == ()
+
+
+def test_numbers_are_never_repaired_by_distance() -> None:
+    """4402 is not a misspelling of 4401."""
+    assert repaired(parse("4402", HELD), known, lambda: VOCABULARY, HELD)[1] == ()
+
+
+def test_meaning_follows_a_repaired_layout() -> None:
+    """What is embedded is what was meant, where the right spelling is known."""
+    query, _ = repaired(parse("ghbdtn", HELD), known, lambda: VOCABULARY, HELD)
+    assert query.meaning == "привет"
+
+
+@given(st.text(max_size=60))
+def test_any_query_can_be_repaired(text: str) -> None:
+    """No text raises, and a repaired query keeps its number of words."""
+    query = parse(text, HELD)
+    mended, _ = repaired(query, known, lambda: VOCABULARY, HELD)
+    assert len(mended.words) == len(query.words)
+
+
+@given(st.text("абвгдежзийклмнопрстуфхцчшщъыьэюяё", min_size=1))
+def test_layouts_are_each_others_inverse(word: str) -> None:
+    """The same keys pressed under the other layout and back give the word again."""
+    assert other_layout(other_layout(word)) == word
+
+
+def test_rough_spellings_meet() -> None:
+    """Usual ways to write a Russian word in Latin letters share one rough spelling."""
+    for latin in ("chashka", "chaschka"):
+        assert rough(latin) == rough("чашка")
+    assert rough("khrushchev") == rough("хрущев")
+    assert in_cyrillic("zhizn") == "жизн"
+
+
+def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
+    """The answer names the repair, finds the note and marks the word in it."""
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "a.md").write_text("# A\n\nПомидоры в теплице.", "utf-8")
+    (tmp_path / "vault" / "b.md").write_text("# B\n\nSomething else.", "utf-8")
+    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="none")) as library:
+        library.index(tmp_path / "vault")
+        answer = library.search("gjvbljhs")
+        assert [(one.typed, one.written, one.kind) for one in answer.repairs] == [
+            ("gjvbljhs", "помидоры", "layout")
+        ]
+        assert [result.path for result in answer.results] == ["a.md"]
+        assert "<mark>Помидоры</mark>" in answer.results[0].snippet
+        assert library.search("помидоры").repairs == ()
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedder="none", repair=False)
+    ) as literal:
+        assert literal.search("gjvbljhs").results == ()
