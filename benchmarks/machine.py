@@ -73,7 +73,12 @@ def load() -> list[float] | None:
 def _git(*words: str) -> str | None:
     try:
         done = subprocess.run(
-            ("git", *words), cwd=ROOT, capture_output=True, text=True, check=True, timeout=10
+            ("git", "--no-optional-locks", *words),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -3,8 +3,9 @@
     python benchmarks/run.py [NAMES...] [--quick]
 
 Without names everything is measured, each measurement in a process of its own.
-A result goes to `benchmarks/results/NAME-COMMIT.json` (the version where there is no commit) with
-the command, the code, the versions, the machine, the summary and every raw row.
+A result goes to `benchmarks/results/NAME-COMMIT.json` with the command, the code, the versions, the
+machine, the summary and every raw row; where the code is not that of a commit, the version stands
+for it.
 A quick run is small: it shows that everything works and roughly where it stands, and keeps nothing.
 `python benchmarks/tables.py` then writes the page that shows the results.
 """
@@ -95,7 +96,8 @@ def _here(name: str, folder: Path, *, quick: bool) -> int:
             "rows": outcome.rows,
         }
         RESULTS.mkdir(exist_ok=True)
-        file = RESULTS / f"{name}-{code['commit'] or code['version']}.json"
+        committed = code["commit"] and not code["changed since"]
+        file = RESULTS / f"{name}-{code['commit'] if committed else code['version']}.json"
         file.write_text(_json(result), "utf-8")
         print(f"kept in benchmarks/results/{file.name}\n", flush=True)
     return 0

@@ -6,7 +6,7 @@
 A fenced block of the language `console` is a transcript: lines that begin with `$ ` are commands,
 the others are what they print.
 The commands of a page run one after the other in a home of their own, `/home/you` on the page,
-where the folder `notes` is a copy of the sample vault, indexed unless the page does that itself.
+where the folder `notes` is a copy of the sample vault, indexed unless the page begins with that.
 Durations, sizes and the last digits of scores may differ; a line `[...]` stands for any lines.
 """
 
@@ -22,12 +22,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, fields, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import twolane
+from twolane.indexing import recipe
 from twolane.settings import Settings, meanings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,7 +71,8 @@ def pages() -> list[Path]:
 def settings_page() -> str:
     """The reference of all settings."""
     rows = [_row(one, meanings()[one.name]) for one in fields(Settings)]
-    return "\n".join([_SETTINGS_INTRODUCTION, *rows, ""])
+    again = _listed([one.name for one in fields(Settings) if _reads_again(one)])
+    return "\n".join([_SETTINGS_INTRODUCTION.replace("AGAIN", again), *rows, ""])
 
 
 _SETTINGS_INTRODUCTION = """\
@@ -89,12 +91,34 @@ A setting has its value from the first of these that names it:
 A list is a TOML list in the file (`include = ["*.md", "*.txt"]`) and is separated by commas in the environment (`TWOLANE_INCLUDE="*.md,*.txt"`).
 An unknown name or an impossible value stops the command with exit code 2 and a message that says what is possible.
 
-Changing `chunk_tokens`, `chunk_overlap` or `languages` makes the next `twolane index` read every note again.
+Changing AGAIN makes the next `twolane index` read every note again; passages that stay the same keep their vectors.
 Changing `embedder` makes it embed every passage again.
-Nothing else needs a new index.
+`include`, `exclude` and `max_file_bytes` take effect when a folder is indexed the next time.
+All others take effect at once.
 
 | Setting | Default | Allowed | Meaning |
-|---|---|---|---|"""
+|---|---|---|---|"""  # noqa: E501 - Markdown has one sentence per line, however long.
+
+
+def _reads_again(one: Field[Any]) -> bool:
+    """Whether notes have to be analysed anew after the setting was changed."""
+    value: Any = one.default
+    other: Any
+    match value:
+        case bool():
+            other = not value
+        case str():
+            other = "xx"
+        case tuple():
+            other = ("xx",)
+        case _:
+            other = (value or 0) + 1
+    return recipe(replace(Settings(), **{one.name: other})) != recipe(Settings())
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = [f"`{name}`" for name in names]
+    return f"{', '.join(others)} or {last}"
 
 
 def _row(one: Field[Any], meaning: str) -> str:
@@ -106,6 +130,8 @@ def _default(value: object) -> str:
         return "unset"
     if isinstance(value, tuple):
         return ", ".join(f"`{part}`" for part in value) or "empty"
+    if isinstance(value, bool):
+        return f"`{value}`".lower()
     return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
@@ -146,9 +172,9 @@ def steps(block: str) -> list[Step]:
 
 def updated(text: str, cache: Path) -> str:
     """The page with what its commands print today; what is still right stays as it is."""
-    blocks = _TRANSCRIPT.findall(text)
-    indexes = any("twolane index" in block for block in blocks)
-    with home(cache, indexed=not indexes) as shell:
+    commands = [step.command for block in _TRANSCRIPT.findall(text) for step in steps(block)]
+    first = next((command for command in commands if "twolane " in command), "")
+    with home(cache, indexed=not first.startswith("twolane index")) as shell:
 
         def replay(found: re.Match[str]) -> str:
             return "".join(f"$ {step.command}\n{_renewed(step, shell)}" for step in steps(found[0]))
@@ -173,7 +199,7 @@ def agrees(expected: str, actual: str) -> bool:
 def _line_pattern(line: str) -> str:
     if line.strip() == OMITTED:
         return r"(?:.*\n)*?"
-    pieces = []
+    pieces: list[str] = []
     end = 0
     for found in _NUMBER.finditer(line):
         number = rf"\d+\.\d+{re.escape(found[2])}" if found[2] else r"(\d+\.\d+)"

@@ -41,11 +41,11 @@ def measure(room: Room) -> Outcome:
     }
     queries = {
         side: [row[side] for row in raw if row["what"] == "query"]
-        for side in ("use ms", "package ms")
+        for side in ("use ms", "package ms", "use CPU ms")
     }
-    p50 = percentile(queries["use ms"], 0.5)
+    p50, on_cpu = (percentile(queries[side], 0.5) for side in ("use ms", "use CPU ms"))
     return Outcome(
-        goals=[Goal("Embedding a query, p50", p50, "ms", at_most=5.0)],
+        goals=[Goal("Embedding a query, p50", p50, "ms", on_cpu, at_most=5.0)],
         tables=[
             Table(
                 "Embedding",
@@ -91,6 +91,7 @@ def _queries(embedder: UseEmbedder, model: Any, count: int) -> list[dict[str, An
         for side, embed in sides:
             _, taken = timed(embed, text)
             row[side] = round(taken.seconds * 1000, 3)
+            row[side.replace("ms", "CPU ms")] = round(taken.cpu * 1000, 3)
         raw.append(row)
     return raw
 

@@ -11,15 +11,19 @@ this query, with the same weights, order and limit, on a bare FTS5 table of the 
 then a float32 dot product over the same matrix with `argpartition` for the dense lane's pool.
 It runs one after the other; `Library.search` runs its two lanes beside each other.
 Every query is asked once by each side in every repetition, after a warm-up with other queries;
-a query counts with its median, and stages are timed one by one in a pass of their own.
+a query counts with its median.
+Stages are timed inside `Library.search` in a pass of their own, with the lanes one after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from unittest.mock import patch
 
 import apsw
 import numpy as np
@@ -28,26 +32,36 @@ import bare
 import corpus
 import synthetic_library
 from outcome import Goal, Outcome, Room, Table, median, percentile, timed
-from twolane.answers import Candidate, Frequencies, Lane
-from twolane.fusion import Ranking, fuse
-from twolane.lanes import dense_hits, lexical_hits
+from twolane import search
+from twolane.answers import Candidate
 from twolane.library import LOCAL, Library
 from twolane.model import Space
-from twolane.query import narrow, parse
-from twolane.results import result_of
+from twolane.query import parse
 from twolane.scopes import Scope, Word
 from twolane.scoring import score
 from twolane.settings import Settings
+from twolane.spaces import Background
 from twolane.stores.sqlite import SqliteStore
 from twolane.stores.sqlite.conditions import match_any
+from twolane.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
     from synthetic_library import Vectors
     from twolane.ports import Matrix, Vector
 
+T = TypeVar("T")
+
 _REPETITIONS = 3
 _CANDIDATES = 200
-_STAGES = ("parse", "lexical", "dense", "fusion", "results")
+
+# Stage → the function that `twolane.search` calls for it.
+_STAGES = {
+    "parse": "parse",
+    "lexical": "lexical_hits",
+    "dense": "dense_hits",
+    "fusion": "fuse",
+    "results": "result_of",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +80,13 @@ def measure(room: Room) -> Outcome:
     path = synthetic_library.library(room.folder, count)
     baseline = _Baseline.over(path, count)
     embedder = PreparedEmbedder(synthetic_library.space())
-    store = SqliteStore.open(path, create=False)
+    store = _ListeningStore(Database.open(path, create=False))
     settings = Settings()
     with Library(store, settings, embedder) as library:
-        asked = _asked(store, embedder, baseline.matrix, settings, room.size(200, 40))
+        asked = _asked(library, store, embedder, baseline.matrix, room.size(200, 40))
         _warm_up(library, baseline, embedder)
         raw = _by_turns(library, baseline, asked)
-        stages = [_staged(store, settings, one) for one in asked]
+        stages = [_staged(library, store, one) for one in asked]
         scoring = _scoring(store, asked)
     baseline.close()
     return _outcome(count, raw, stages, scoring)
@@ -131,46 +145,37 @@ class _Baseline:
         self._words.close()
 
 
-class _Listening:
-    """A retrieval that remembers which words the lexical lane asked for, and how."""
+class _ListeningStore(SqliteStore):
+    """The store itself; it remembers which words the lexical lane asked for, and how."""
 
-    def __init__(self, store: SqliteStore) -> None:
-        self._store = store
-        self.expressions: list[tuple[str, int]] = []
-
-    def frequencies(self, words: Sequence[Word]) -> Frequencies:
-        return self._store.frequencies(words)
+    expressions: list[tuple[str, int]] | None = None
 
     def lexical(
         self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int
     ) -> list[Candidate]:
-        self.expressions.append((match_any(words, every=every), limit))
-        return self._store.lexical(words, scope, every=every, limit=limit)
+        if self.expressions is not None:
+            self.expressions.append((match_any(words, every=every), limit))
+        return super().lexical(words, scope, every=every, limit=limit)
 
 
 def _asked(
-    store: SqliteStore,
+    library: Library,
+    store: _ListeningStore,
     embedder: PreparedEmbedder,
     matrix: Vectors,
-    settings: Settings,
     count: int,
 ) -> list[Asked]:
     dice = np.random.default_rng(corpus.SEED + 2)
     found = []
     for kind, text in corpus.queries(count):
-        query = parse(text, store.languages())
-        listening = _Listening(store)
-        lexical_hits(
-            listening,  # type: ignore[arg-type]
-            query,
-            narrow(LOCAL, query),
-            limit=settings.pool,
-            common_share=settings.common_share,
-            coverage_power=settings.coverage_power,
-        )
         vector = _near(matrix[dice.integers(len(matrix))], dice)
-        embedder.known[query.meaning] = vector
-        found.append(Asked(kind, text, vector, listening.expressions))
+        embedder.known[parse(text).meaning] = vector
+        store.expressions = []
+        answer = library.search(text)
+        if answer.degraded:
+            raise RuntimeError(f"a lane did not run: {answer.degraded}")
+        found.append(Asked(kind, text, vector, store.expressions))
+        store.expressions = None
     return found
 
 
@@ -207,6 +212,7 @@ def _by_turns(
             for side, ask, what in turns:
                 answer, taken = timed(ask, what)
                 row[f"{side} ms"] = round(taken.seconds * 1000, 3)
+                row[f"{side} CPU ms"] = round(taken.cpu * 1000, 3)
                 if side == "library":
                     row["results"] = len(answer.results)
                     row["lanes"] = {lane.lane: round(lane.ms, 3) for lane in answer.lanes}
@@ -215,49 +221,38 @@ def _by_turns(
     return raw
 
 
-def _staged(store: SqliteStore, settings: Settings, asked: Asked) -> dict[str, Any]:
-    """The stages of one search, one after the other, as `Searcher` runs them."""
-    query, parsing = timed(lambda: parse(asked.text, store.languages()))
-    scope = narrow(LOCAL, query)
-    generation = store.generations()[0].number
-    lexical, by_words = timed(
-        lexical_hits,
-        store,
-        query,
-        scope,
-        limit=settings.pool,
-        common_share=settings.common_share,
-        coverage_power=settings.coverage_power,
-    )
-    dense, by_meaning = timed(
-        dense_hits,
-        store,
-        generation,
-        asked.vector,
-        scope,
-        limit=settings.pool,
-        floor=settings.min_similarity,
-    )
-    fused, fusion = timed(
-        fuse,
-        [Ranking(Lane.LEXICAL, 1.0, lexical), Ranking(Lane.DENSE, 1.0, dense)],
-        k=settings.rrf_k,
-        plausible=query.reading.languages if query.reading.spoken else None,
-    )
+def _staged(library: Library, store: _ListeningStore, asked: Asked) -> dict[str, Any]:
+    """The stages of one search in milliseconds, with the lanes one after the other."""
+    spent = dict.fromkeys((*_STAGES, "documents", "total"), 0.0)
 
-    def show() -> None:
-        best = fused[: settings.limit]
-        documents = store.documents([one.id for one in best])
-        for one in best:
-            result_of(one, documents[one.id], store.chunks(one.id), query.marks)
+    def watched(stage: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            result, taken = timed(work, *args, **kwargs)
+            spent[stage] += taken.seconds * 1000
+            return result
 
-    _, results = timed(show)
-    taken = zip(_STAGES, (parsing, by_words, by_meaning, fusion, results), strict=True)
+        return run
+
+    with ExitStack() as watching:
+        watching.enter_context(patch.object(Background, "submit", _at_once))
+        for stage, name in _STAGES.items():
+            run = watched(stage, getattr(search, name))
+            watching.enter_context(patch.object(search, name, run))
+        for name in ("documents", "chunks"):
+            run = watched("documents", getattr(store, name))
+            watching.enter_context(patch.object(store, name, run))
+        watched("total", library.search)(asked.text)
     return {
         "kind": asked.kind,
         "query": asked.text,
-        **{stage: round(one.seconds * 1000, 3) for stage, one in taken},
+        **{stage: round(ms, 3) for stage, ms in spent.items()},
     }
+
+
+def _at_once(self: Background, call: Callable[[], T]) -> Future[T]:  # noqa: ARG001 - as a method
+    future: Future[T] = Future()
+    future.set_result(call())
+    return future
 
 
 def _scoring(store: SqliteStore, asked: Sequence[Asked]) -> list[float]:
@@ -294,7 +289,16 @@ def _outcome(
             )
         )
     first = [row["library ms"] for row in raw if row["repetition"] == 0]
-    timing = [(stage, [row[stage] for row in stages]) for stage in _STAGES]
+    shown = {
+        "parse": "parse",
+        "lexical": "lexical lane",
+        "dense": "dense lane",
+        "fusion": "fusion",
+        "documents": "reading documents and chunks",
+        "results": "making results",
+        "total": "whole search, lanes one after the other",
+    }
+    timing = [(name, [row[stage] for row in stages]) for stage, name in shown.items()]
     timing += [(f"scoring of {_CANDIDATES} candidates (part of lexical)", list(scoring))]
     return Outcome(
         goals=[
@@ -302,6 +306,8 @@ def _outcome(
                 f"Hybrid query over {count:,} chunks, p50 against bare FTS5 + NumPy",
                 rows[0][-1],
                 "×",
+                percentile(_medians(raw, "all", "library CPU ms"), 0.5)
+                / percentile(_medians(raw, "all", "bare CPU ms"), 0.5),
                 at_most=1.5,
             )
         ],

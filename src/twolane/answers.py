@@ -73,8 +73,8 @@ class Hit:
 class Contribution:
     """What one lane gave one result: `weight × vote / (k + rank)`.
 
-    `rank` is None and `abstained` is set where the lane could not judge the document
-    and lent its weight to the dense rank.
+    `abstained` is set where the lane could not judge the document and lent its weight to the
+    dense rank; `rank` is then None unless the lane had found a stray word in it.
     """
 
     lane: Lane

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 from twolane.answers import Contribution, Fused, Hit, Lane
 
@@ -32,8 +33,8 @@ def fuse(
     """All documents of all rankings by `Σ weight × vote / (k + rank)`, ties by id.
 
     `plausible` are the languages that the query may be in, or None where it has no language.
-    With them, the lexical lane abstains on a document that it did not find and whose languages
-    are none of them, and lends its weight to the document's dense rank.
+    With them, the lexical lane abstains on a document whose languages are none of them, and
+    lends its weight to the document's dense rank, unless the words it found there count for more.
     """
     votes: dict[str, list[Contribution]] = {}
     chunks: dict[str, int] = {}
@@ -73,19 +74,27 @@ def _abstain(
     lexical, dense = rankings.get(Lane.LEXICAL), rankings.get(Lane.DENSE)
     if lexical is None or dense is None:
         return
-    found = {hit.id for hit in lexical.hits}
     # What the lane would have said at best: its own surest vote for this query.
-    vote = max((hit.vote for hit in lexical.hits), default=0.0)
+    surest = max((hit.vote for hit in lexical.hits), default=0.0)
     for rank, hit in enumerate(dense.hits, start=1):
-        if hit.id not in found and not set(hit.languages) & set(plausible):
-            votes[hit.id].append(
+        if set(hit.languages) & set(plausible):
+            continue
+        # It takes the dense lane's word for it, so a lane at a loss is believed less.
+        vote = surest * sqrt(hit.vote)
+        value = lexical.weight * vote / (k + rank)
+        given = next((one for one in votes[hit.id] if one.lane == Lane.LEXICAL), None)
+        if given is None or given.value < value:
+            # A stray word in another language is no reason to rank below no word at all.
+            votes[hit.id] = [
+                *(one for one in votes[hit.id] if one.lane != Lane.LEXICAL),
                 Contribution(
                     lane=Lane.LEXICAL,
-                    rank=None,
-                    score=None,
+                    rank=given.rank if given else None,
+                    score=given.score if given else None,
                     weight=lexical.weight,
                     vote=vote,
-                    value=lexical.weight * vote / (k + rank),
+                    value=value,
                     abstained=True,
-                )
-            )
+                    matched=given.matched if given else (),
+                ),
+            ]

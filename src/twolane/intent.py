@@ -51,9 +51,11 @@ _SYMBOL = re.compile(
 _FEW_WORDS = 2
 
 _QUESTION_WORDS = frozenset(
-    "how what why when where which who whose whom can could should does do did is are will would"
-    " как что почему зачем когда где куда откуда какой какая какое какие какую сколько кто чей"
-    " чем чего кому можно нужно ли стоит".split()
+    """
+    how what why when where which who whose whom can could should does do did is are will would
+    как что почему зачем когда где куда откуда какой какая какое какие какую сколько кто чей чем
+    чего кому можно нужно стоит
+    """.split()
 )
 
 

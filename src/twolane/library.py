@@ -11,73 +11,50 @@ with Library.open("notes.db") as library:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from twolane.answers import Answer, Degradation, Lane, Mode
+from twolane.completeness import FileStatus, Status, files_of, status_of
 from twolane.errors import (
-    AmbiguousDocument,
     BadInput,
     EmbedderError,
     EmbedderUnavailable,
     MissingFolder,
-    NoSuchDocument,
 )
+from twolane.lookup import named
 from twolane.model import (
     Batch,
     Chunk,
     Collection,
     Document,
-    FileRecord,
     Generation,
     Problem,
     Progress,
     digest,
 )
 from twolane.permissions import require
-from twolane.ports import Embedder, Stats, Store
+from twolane.ports import Embedder, Store
 from twolane.scopes import Capability, Scope
 from twolane.search import Searcher
 from twolane.settings import Settings, cache_path, database_path
 from twolane.spaces import serving
 
 if TYPE_CHECKING:
-    # Parsing and language detection are slow to import, and a search needs neither.
+    # These are slow to import, and a search needs none of them.
     from twolane.indexing import Report
     from twolane.pipeline import Filled
+    from twolane.similar import SimilarAnswer, Similarities
 
 # A local user may do everything with their own library.
 LOCAL = Scope()
 
 # No store holds as many documents.
 _ALL = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How complete the index is."""
-
-    stats: Stats
-    progress: Progress
-    skipped: int
-    failed: int
-    generation: Generation | None
-    generations: tuple[Generation, ...]
-    degraded: tuple[Degradation, ...]
-    location: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileStatus:
-    """What became of one file, and how many of its passages still wait for a vector."""
-
-    collection: str
-    record: FileRecord
-    waiting: int
-    failure: str | None
 
 
 class Library:
@@ -144,9 +121,21 @@ class Library:
         limit: int | None = None,
     ) -> Answer:
         """The best documents for the query: by words, by meaning, or both."""
-        if limit is not None and limit < 1:
-            raise BadInput("the number of results must be at least 1")
-        return self._searcher.search(text, scope, mode=Mode(mode), limit=limit)
+        wanted = _checked(limit, self.settings)
+        return self._searcher.search(text, scope, mode=Mode(mode), limit=wanted)
+
+    def similar(
+        self,
+        reference: str,
+        *,
+        scope: Scope = LOCAL,
+        limit: int | None = None,
+        exclude_linked: bool = False,
+    ) -> SimilarAnswer:
+        """The documents that are most similar to the one that an id, path, URL or title names."""
+        return self._similarities.similar(
+            reference, scope, limit=_checked(limit, self.settings), exclude_linked=exclude_linked
+        )
 
     def index(
         self,
@@ -203,13 +192,7 @@ class Library:
     def document(self, reference: str, *, scope: Scope = LOCAL) -> Document:
         """The document that an id, path, URL or unique title names."""
         require(scope, Capability.SEARCH)
-        found = self._store.resolve(reference, scope)
-        if len(found) > 1:
-            raise AmbiguousDocument(reference, found)
-        document = self._store.document(found[0], scope) if found else None
-        if document is None:
-            raise NoSuchDocument(reference)
-        return document
+        return named(self._store, reference, scope)
 
     def documents(self, *, scope: Scope = LOCAL) -> Iterator[Document]:
         """The documents in scope, by id; read a batch at a time, so any number fits."""
@@ -229,45 +212,11 @@ class Library:
 
     def status(self, *, scope: Scope = LOCAL) -> Status:
         """How complete the index is."""
-        require(scope, Capability.SEARCH)
-        generation = serving(self._store)
-        stats = self._store.stats(replace(scope, archived=True))
-        progress = (
-            self._store.progress(generation.number) if generation else Progress(0, stats.chunks, 0)
-        )
-        records = [
-            record
-            for collection in self._store.collections()
-            for record in self._store.ledger(collection.name)
-        ]
-        return Status(
-            stats=stats,
-            progress=progress,
-            skipped=sum(record.state == "skipped" for record in records),
-            failed=sum(record.state == "failed" for record in records),
-            generation=generation,
-            generations=tuple(self._store.generations()),
-            degraded=self._degraded(generation),
-            location=self._store.location,
-        )
+        return status_of(self._store, scope, self._degraded)
 
     def files(self, *, scope: Scope = LOCAL) -> list[FileStatus]:
         """What became of each file of each collection."""
-        require(scope, Capability.SEARCH)
-        generation = serving(self._store)
-        waiting: Mapping[str, int] = {}
-        failures: Mapping[str, str] = {}
-        if generation:
-            waiting = self._store.unembedded(generation.number)
-            failures = self._store.failures(generation.number)
-        found = []
-        for collection in self._store.collections():
-            for record in self._store.ledger(collection.name):
-                id = f"{collection.name}/{record.path}"
-                found.append(
-                    FileStatus(collection.name, record, waiting.get(id, 0), failures.get(id))
-                )
-        return found
+        return files_of(self._store, scope)
 
     def generations(self) -> list[tuple[Generation, Progress]]:
         """Every set of vectors, oldest first, with how complete it is."""
@@ -309,6 +258,12 @@ class Library:
         """Why meaning does not work, or None if a query can be embedded."""
         return _why_silent(self._embedder, self._no_embedder)
 
+    @cached_property
+    def _similarities(self) -> Similarities:
+        from twolane.similar import Similarities
+
+        return Similarities(self._store, self.settings)
+
     def _degraded(self, generation: Generation | None) -> tuple[Degradation, ...]:
         if self._embedder is None:
             return (Degradation(Lane.DENSE, self._no_embedder),)
@@ -343,6 +298,12 @@ class Library:
         return Report(collection.name, deleted=len(gone))
 
 
+def _checked(limit: int | None, settings: Settings) -> int:
+    if limit is not None and limit < 1:
+        raise BadInput("the number of results must be at least 1")
+    return settings.limit if limit is None else limit
+
+
 def engine() -> str:
     """The database engine under the default store, with its version."""
     import apsw
@@ -373,16 +334,32 @@ def _embedder(settings: Settings) -> tuple[Embedder | None, str]:
     """The embedder that the settings name, or the reason why there is none."""
     if settings.embedder == "none":
         return None, "semantic search is switched off (embedder = none)"
-    if settings.embedder == "hashing":
-        from twolane.embedders.hashing import HashingEmbedder
-
-        return HashingEmbedder(), ""
-    from twolane.chunking import CHUNKER
-    from twolane.embedders.use import UseEmbedder
-
     try:
-        embedder = UseEmbedder(cache_path(settings) / "use", chunker=CHUNKER)
+        embedder = _made(settings)
+        # The space says without loading a model whether its package is there.
         _ = embedder.space
     except EmbedderUnavailable as error:
         return None, str(error)
     return embedder, ""
+
+
+def _made(settings: Settings) -> Embedder:
+    from twolane.chunking import CHUNKER
+
+    if settings.embedder == "hashing":
+        from twolane.embedders.hashing import HashingEmbedder
+
+        return HashingEmbedder()
+    if settings.embedder == "e5":
+        from twolane.embedders.e5 import E5Embedder
+
+        return E5Embedder(chunker=CHUNKER)
+    from twolane.embedders.use import UseEmbedder
+
+    use = UseEmbedder(cache_path(settings) / "use", chunker=CHUNKER)
+    if settings.embedder == "use":
+        return use
+    from twolane.embedders.e5 import E5Embedder
+    from twolane.embedders.ensemble import EnsembleEmbedder
+
+    return EnsembleEmbedder(use, E5Embedder(chunker=CHUNKER))

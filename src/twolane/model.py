@@ -277,6 +277,7 @@ class Pending:
     title: str
     headings: tuple[str, ...]
     text: str
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

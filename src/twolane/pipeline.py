@@ -8,17 +8,19 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from twolane.centring import block, centred, means_of
 from twolane.chunking import embedded_text
-from twolane.errors import BadVectors, EmbedderError, EmbedderUnavailable
+from twolane.errors import EmbedderError, EmbedderUnavailable
 from twolane.model import Generation, GenerationState, Pending, Progress
 from twolane.ports import Embedder, Vectors
+from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix
+    from twolane.ports import Matrix, Vector
 
 log = logging.getLogger("twolane")
 
@@ -57,6 +59,7 @@ def fill(
     """
     generation = vectors.open_generation(embedder.space)
     worker = f"{os.getpid()}-{threading.get_ident()}"
+    means = vectors.means(generation.number)
     embedded = failed = 0
     standing = vectors.progress(generation.number)
     progress(standing)
@@ -70,7 +73,7 @@ def fill(
             for batch in _batches(claimed):
                 if stop and stop.is_set():
                     break
-                done = _embed(vectors, embedder, generation, batch, breadcrumb)
+                done = _embed(vectors, embedder, generation, batch, breadcrumb, means)
                 embedded += done
                 failed += len(batch) - done
                 standing = Progress(
@@ -84,6 +87,7 @@ def fill(
         return Filled(generation.number, embedded, failed, str(error))
     finally:
         vectors.release(generation.number, worker)
+    _centre(vectors, generation)
     _take_over(vectors, generation)
     return Filled(generation.number, embedded, failed)
 
@@ -94,10 +98,15 @@ def _embed(
     generation: Generation,
     batch: Sequence[Pending],
     breadcrumb: bool,
+    means: Mapping[str, Vector],
 ) -> int:
     """Embed a batch and return how many went well; a bad passage fails alone."""
     try:
         made = _call(embedder, batch, breadcrumb)
+        check_vectors(made, count=len(batch), dimensions=generation.space.dimensions)
+        part = block(generation.space)
+        if part is not None:
+            made = centred(made, [one.language for one in batch], means, part)
         vectors.add_vectors(
             generation.number,
             [
@@ -114,7 +123,7 @@ def _embed(
             )
             log.warning("a passage of %r was not embedded: %s", batch[0].title, error)
             return 0
-        return sum(_embed(vectors, embedder, generation, [one], breadcrumb) for one in batch)
+        return sum(_embed(vectors, embedder, generation, [one], breadcrumb, means) for one in batch)
     return len(batch)
 
 
@@ -129,14 +138,35 @@ def _call(embedder: Embedder, batch: Sequence[Pending], breadcrumb: bool) -> Mat
     except Exception as error:
         # An embedder is foreign code: whatever it raises, the text stays searchable.
         raise EmbedderError(f"{type(error).__name__}: {error}") from error
-    if len(made) != len(batch):
-        raise BadVectors(f"asked for {len(batch)} vectors, got {len(made)}")
     return made
 
 
 def _batches(claimed: Sequence[Pending]) -> list[Sequence[Pending]]:
     ordered = sorted(claimed, key=lambda one: len(one.text))
     return [ordered[at : at + _BATCH] for at in range(0, len(ordered), _BATCH)]
+
+
+def _centre(vectors: Vectors, generation: Generation) -> None:
+    """Centre a generation that is complete for the first time; after that its means are frozen."""
+    part = block(generation.space)
+    if part is None or vectors.progress(generation.number).pending:
+        return
+    if vectors.means(generation.number):
+        return
+    import numpy as np
+
+    held = vectors.all_vectors(generation.number)
+    if not held:
+        return
+    matrix = np.stack([vector for _, _, _, vector in held])
+    languages = [language for _, _, language, _ in held]
+    means = means_of(matrix, languages, part)
+    moved = centred(matrix, languages, means, part)
+    vectors.recentre(
+        generation.number,
+        means,
+        [(one[0], one[1], row) for one, row in zip(held, moved, strict=True)],
+    )
 
 
 def _take_over(vectors: Vectors, generation: Generation) -> None:

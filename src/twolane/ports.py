@@ -154,6 +154,26 @@ class Retrieval(Protocol):
         Leaves out similarities below `floor`; ties break by document id, then position.
         """
 
+    def vectors(
+        self, generation: int, ids: Sequence[str]
+    ) -> Mapping[str, list[tuple[int, Vector]]]:
+        """(position, vector) of the chunks that `nearest` would compare, by document id.
+
+        For ids found in scope before; a hidden document and one without vectors are left out.
+        """
+
+    def sharing(self, text_hashes: Sequence[str]) -> Mapping[str, int]:
+        """How many documents that are not hidden hold each passage, by its text hash.
+
+        A passage that no document holds is left out.
+        """
+
+    def revision(self) -> str:
+        """A name for all that retrieval can see; another one whenever any of it changes.
+
+        Cheap enough to be asked before every answer that is kept.
+        """
+
 
 class Vectors(Protocol):
     """Keeps generations of vectors and the work that is left."""
@@ -181,6 +201,23 @@ class Vectors(Protocol):
 
     def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
         """Store (content hash, text hash, unit vector) rows and end their leases."""
+
+    def means(self, generation: int) -> dict[str, Vector]:
+        """The language means that the generation's vectors were centred by; empty before that."""
+
+    def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
+        """(content hash, text hash, language, vector) of each passage of the generation.
+
+        In the order of document ids and positions; a passage of several documents comes once.
+        """
+
+    def recentre(
+        self,
+        generation: int,
+        means: Mapping[str, Vector],
+        vectors: Iterable[tuple[str, str, Vector]],
+    ) -> None:
+        """Replace the vectors and set the means they were centred by, both or neither."""
 
     def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
         """Record that a passage could not be embedded, and when to try again."""

@@ -38,7 +38,7 @@ _FEW_WORDS = 3
 _MOST = 5
 
 # Parts of words shorter than this are in too many words.
-_SHORTEST_BEGINNING = 3
+_SHORTEST_BEGINNING = 4
 _SHORTEST_PART = 4
 
 
@@ -155,9 +155,9 @@ def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool)
     stems = sorted({term for position in terms_of(text, [*held]) for term in position})
     for kind, find in (
         ("transliteration", _sounds_alike),
+        ("beginning", _beginning),
         ("typo", _one_slip),
         ("compound", _apart),
-        ("beginning", _beginning),
         ("slips", _more_slips),
         ("part", _part),
     ):
@@ -201,11 +201,13 @@ def _near(text: str, stems: Sequence[str], vocabulary: Vocabulary, most: int) ->
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
-    allowed = min(most, tolerance(text))
-    if not allowed or any(char.isdigit() for char in text):
+    if any(char.isdigit() for char in text):
         return []
     found: dict[str, float] = {}
     for stem in {*stems, plain_form(text)}:
+        allowed = min(most, tolerance(stem))
+        if not allowed:
+            continue
         for term, distance, _ in process.extract(
             stem, vocabulary.terms, scorer=OSA.distance, score_cutoff=allowed, limit=20
         ):
@@ -215,7 +217,7 @@ def _near(text: str, stems: Sequence[str], vocabulary: Vocabulary, most: int) ->
     return sorted(found, key=lambda term: (found[term], term))
 
 
-def _beginning(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+def _beginning(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
     form = plain_form(text)
     if len(form) < _SHORTEST_BEGINNING:
         return []
@@ -224,14 +226,14 @@ def _beginning(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[
     )
 
 
-def _part(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+def _part(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
     form = plain_form(text)
     if len(form) < _SHORTEST_PART:
         return []
     return sorted((term for term in vocabulary.terms if form in term), key=lambda t: (len(t), t))
 
 
-def _apart(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+def _apart(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
     """Two known words that were written together."""
     form = plain_form(text)
     cuts = [cut for cut in range(1, len(form)) if _is_seam(form, cut)]

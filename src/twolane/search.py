@@ -35,6 +35,23 @@ class _Found:
     failure: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A query as it was understood, and every document that its lanes brought, best first.
+
+    `scope` is the caller's, narrowed by the query's own filters and demands.
+    """
+
+    query: Query
+    intent: Intent
+    scope: Scope
+    fused: Sequence[Fused]
+    lanes: tuple[LaneReport, ...]
+    degraded: tuple[Degradation, ...]
+    generation: int | None
+    repairs: tuple[Repair, ...]
+
+
 class Searcher:
     """Answers queries over one store; safe to share between threads."""
 
@@ -62,6 +79,28 @@ class Searcher:
         A lane that cannot run is named in `degraded`; the others still answer.
         """
         started = time.perf_counter()
+        ranked = self.rank(text, scope, mode=mode, limit=limit)
+        wanted = self._settings.limit if limit is None else limit
+        results = self._results(ranked.fused[:wanted], ranked.query)
+        return Answer(
+            query=text,
+            mode=mode,
+            lanes=ranked.lanes,
+            degraded=ranked.degraded,
+            generation=ranked.generation,
+            took_ms=(time.perf_counter() - started) * 1000,
+            results=results,
+            repairs=ranked.repairs,
+            intent=str(ranked.intent),
+        )
+
+    def rank(
+        self, text: str, scope: Scope, *, mode: Mode = Mode.HYBRID, limit: int | None = None
+    ) -> Ranked:
+        """The ranking behind the answer, beyond its limit, with nothing made up to be shown.
+
+        The limit only widens the lanes' pools where it is larger than they are.
+        """
         require(scope, Capability.SEARCH)
         if mode == Mode.EXACT:
             raise NotBuiltYet(
@@ -81,20 +120,18 @@ class Searcher:
         )
         if not query.marks and not query.meaning and narrowed != scope:
             fused = self._listed(narrowed, wanted)
-        results = self._results(fused[:wanted], query)
-        return Answer(
-            query=text,
-            mode=mode,
+        return Ranked(
+            query=query,
+            intent=intent,
+            scope=narrowed,
+            fused=fused,
             lanes=tuple(
                 LaneReport(lane, weights[lane], len(one.hits), one.ms)
                 for lane, one in found.items()
             ),
             degraded=degraded,
             generation=found[Lane.DENSE].generation if Lane.DENSE in found else None,
-            took_ms=(time.perf_counter() - started) * 1000,
-            results=results,
             repairs=repairs,
-            intent=str(intent),
         )
 
     def close(self) -> None:
@@ -188,7 +225,13 @@ class Searcher:
             generation = serving(self._store)
             if generation is None:
                 return _Found((), 0.0, failure="there are no vectors yet; run `twolane index`")
-            vector = embed_query(embedder, generation, query.meaning)
+            vector = embed_query(
+                embedder,
+                generation,
+                query.meaning,
+                query.reading.languages,
+                self._store.means(generation.number),
+            )
             hits = dense_hits(
                 self._store,
                 generation.number,

@@ -17,7 +17,7 @@ from typing import Any
 from twolane.errors import BadSetting
 
 PREFIX = "TWOLANE_"
-EMBEDDERS = ("use", "hashing", "none")
+EMBEDDERS = ("use", "e5", "ensemble", "hashing", "none")
 
 
 def _setting(default: Any, meaning: str, check: Callable[[Any], str | None] | None = None) -> Any:
@@ -51,8 +51,9 @@ class Settings:
     )
     embedder: str = _setting(
         "use",
-        "Which model gives meaning to text: `use` (inside the package), `hashing` (for tests), "
-        "or `none` to search by words only.",
+        "Which model gives meaning to text: `use` (comes with the package), `e5` or `ensemble` "
+        "(both models; best and slowest; need the extra `e5`), `hashing` (for tests), or `none` "
+        "to search by words only.",
         _one_of(*EMBEDDERS),
     )
     languages: tuple[str, ...] = _setting(

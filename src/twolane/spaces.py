@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
+from twolane.centring import centred_query
 from twolane.errors import EmbedderError, EmbedderUnavailable
 from twolane.model import Generation, GenerationState, Space
 from twolane.ports import Embedder, Vectors
@@ -23,7 +24,11 @@ T = TypeVar("T")
 
 # Similarity of the best passage at which a space is at a loss, and at which it is sure.
 # Measured on the development sets; a space that is not here is always believed.
-_CONFIDENCE: dict[str, tuple[float, float]] = {"use": (0.10, 0.35)}
+_CONFIDENCE: dict[str, tuple[float, float]] = {
+    "use": (0.10, 0.35),
+    "e5": (0.15, 0.40),
+    "ensemble": (0.12, 0.35),
+}
 
 # Even a lane at a loss is heard a little: its guess is better than none.
 _LEAST_CONFIDENCE = 0.1
@@ -45,20 +50,30 @@ def serving(vectors: Vectors) -> Generation | None:
     return None
 
 
-def embed_query(embedder: Embedder, generation: Generation, text: str) -> Vector:
-    """The query's vector in the generation's space; vectors of different spaces never meet."""
+def embed_query(
+    embedder: Embedder,
+    generation: Generation,
+    text: str,
+    languages: Collection[str],
+    means: Mapping[str, Vector],
+) -> Vector:
+    """The query's vector in the generation's space; vectors of different spaces never meet.
+
+    Where the space is centred, so is the query: by the mean of its language if that is clear.
+    """
     if embedder.space != generation.space:
         raise EmbedderUnavailable(
             f"the vectors were made by {generation.space.embedder!r} and the embedder is now "
             f"{embedder.space.embedder!r}; run `twolane index` to fill the new space"
         )
     try:
-        return embedder.embed_query(text)
+        vector = embedder.embed_query(text)
     except EmbedderError:
         raise
     except Exception as error:
         # An embedder is foreign code: whatever it raises, the other lanes must answer.
         raise EmbedderError(f"{type(error).__name__}: {error}") from error
+    return centred_query(vector, languages, means, generation.space)
 
 
 class Background:

@@ -10,7 +10,7 @@ import re
 # The same keys under the English and the Russian layout.
 _ENGLISH = "`qwertyuiop[]asdfghjkl;'zxcvbnm,."
 _RUSSIAN = "ёйцукенгшщзхъфывапролджэячсмитьбю"
-_ENGLISH_SHIFTED = "~QWERTYUIOP{}ASDFGHJKL:\"ZXCVBNM<>"
+_ENGLISH_SHIFTED = '~QWERTYUIOP{}ASDFGHJKL:"ZXCVBNM<>'
 _RUSSIAN_SHIFTED = _RUSSIAN.upper()
 _TO_RUSSIAN = str.maketrans(_ENGLISH + _ENGLISH_SHIFTED, _RUSSIAN + _RUSSIAN_SHIFTED)
 _TO_ENGLISH = str.maketrans(_RUSSIAN + _RUSSIAN_SHIFTED, _ENGLISH + _ENGLISH_SHIFTED)
@@ -99,6 +99,6 @@ def rough(word: str) -> str:
 
 def tolerance(word: str) -> int:
     """How many slips a word of this length may hold and still be recognised."""
-    if len(word) < 4:
+    if len(word) < 6:
         return 0
-    return 1 if len(word) < 8 else 2
+    return 1 if len(word) < 9 else 2

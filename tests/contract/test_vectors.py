@@ -44,7 +44,9 @@ class TestClaims:
         put(store, held)
         first, second = store.claim(generation, worker="w", limit=9, seconds=60)
         chunk = held.chunks[0]
-        assert first == Pending(chunk.content_hash, chunk.text_hash, "Beasts", (), "ant\nbee")
+        assert first == Pending(
+            chunk.content_hash, chunk.text_hash, "Beasts", (), "ant\nbee", chunk.language
+        )
         assert second.text == "cat"
 
     def test_comes_by_document_and_position(self, store: Store, generation: int) -> None:

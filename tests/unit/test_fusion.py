@@ -94,15 +94,36 @@ def test_words_do_not_abstain(
     assert other.score == pytest.approx(1 / 61), why
 
 
-def test_words_do_not_abstain_on_what_they_found() -> None:
-    """A foreign document that the words did find keeps the vote it earned."""
-    fused = fuse(
-        [lexical(hit("a"), hit("ru", "ru", vote=0.5)), dense(hit("ru", "ru"))],
+def test_a_foreign_match_keeps_the_better_of_two_votes() -> None:
+    """A foreign document keeps the vote its words earned, or gets the lent one if that is more."""
+    strong = fuse(
+        [lexical(hit("ru", "ru"), hit("a")), dense(hit("b"), hit("ru", "ru"))],
         k=60,
         plausible={"en"},
     )
-    found = next(one for one in fused if one.id == "ru")
-    assert found.score == pytest.approx(0.5 / 62 + 1 / 61)
+    found = next(one for one in strong if one.id == "ru")
+    assert found.score == pytest.approx(1 / 61 + 1 / 62)
+    assert not any(one.abstained for one in found.contributions)
+    weak = fuse(
+        [lexical(hit("a"), hit("ru", "ru", vote=0.1)), dense(hit("ru", "ru"))],
+        k=60,
+        plausible={"en"},
+    )
+    found = next(one for one in weak if one.id == "ru")
+    assert found.score == pytest.approx(1 / 61 + 1 / 61)
+    (lent,) = (one for one in found.contributions if one.abstained)
+    assert lent.rank == 2
+
+
+def test_a_lane_at_a_loss_is_lent_less() -> None:
+    """The words take the dense lane's word for it, and no more surely than it gives it."""
+    fused = fuse(
+        [lexical(hit("a")), dense(hit("ru", "ru", vote=0.25), hit("a", vote=0.25))],
+        k=60,
+        plausible={"en"},
+    )
+    russian = next(one for one in fused if one.id == "ru")
+    assert russian.score == pytest.approx(0.25 / 61 + 0.5 / 61)
 
 
 def test_no_abstention_without_a_lexical_lane() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twolane.errors import BadInput
+from twolane.evaluation.references import as_references
 from twolane.evaluation.runs import Place, Run
 from twolane.evaluation.significance import Interval, difference_interval, randomisation_test
 
@@ -15,7 +16,11 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One query that got better or worse, with where its first answer stood and stands."""
+    """One query that got better or worse, with where its answers stood and stand.
+
+    `was` and `now` are the first right answers, `was_at` and `now_at` their ranks;
+    `ranks_before` and `ranks_after` are the ranks of all right answers that were returned.
+    """
 
     id: str
     query: str
@@ -25,6 +30,8 @@ class Change:
     was_at: int | None
     now: Place | None
     now_at: int | None
+    ranks_before: tuple[int, ...] = ()
+    ranks_after: tuple[int, ...] = ()
 
     @property
     def delta(self) -> float:
@@ -72,6 +79,7 @@ def compare(before: Run, after: Run, measure: str = "ndcg@10") -> Comparison:
         )
     if not ids:
         raise BadInput(f"{before.golden.name} has no answerable query to compare")
+    _require_same_judgments(before, after)
     was, now = old.column(old.measures[0]), new.column(new.measures[0])
     return Comparison(
         measure=old.measures[0],
@@ -91,6 +99,37 @@ def passes(comparison: Comparison, tolerance: float) -> bool:
     return comparison.delta >= -tolerance
 
 
+def circumstances(before: Run, after: Run) -> list[tuple[str, str, str]]:
+    """What else differs between two runs: (what, before, after); settings by their names."""
+    pairs = [
+        ("mode", before.mode, after.mode),
+        ("space", before.space, after.space),
+        ("corpus", before.corpus, after.corpus),
+        ("commit", before.commit, after.commit),
+    ]
+    for old, new in ((before.settings, after.settings), (before.machine, after.machine)):
+        pairs += [(name, old.get(name), new.get(name)) for name in {**old, **new}]
+    return [(name, _shown(old), _shown(new)) for name, old, new in pairs if old != new]
+
+
+def _require_same_judgments(before: Run, after: Run) -> None:
+    judged = {query.id: query.grades for query in before.golden.queries}
+    for query in after.golden.queries:
+        if judged.get(query.id) != query.grades:
+            raise BadInput(
+                f"query {query.id!r} has other judgments in {after.name} than in {before.name}; "
+                "run both with the same golden set"
+            )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "(empty)"
+    if value is None:
+        return "(none)"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _changes(
     before: Run, after: Run, ids: Sequence[str], was: Sequence[float], now: Sequence[float]
 ) -> list[Change]:
@@ -101,20 +140,25 @@ def _changes(
     for id, one, other in zip(ids, was, now, strict=True):
         if abs(one - other) > _NOTHING:
             wanted = queries[id].relevant or tuple(queries[id].grades)
-            was_at, old_place = _first(old[id], wanted)
-            now_at, new_place = _first(new[id], wanted)
+            ranks_before, ranks_after = _ranks(old[id], wanted), _ranks(new[id], wanted)
+            was_at, now_at = next(iter(ranks_before), None), next(iter(ranks_after), None)
             changes.append(
-                Change(id, queries[id].query, one, other, old_place, was_at, new_place, now_at)
+                Change(
+                    id=id,
+                    query=queries[id].query,
+                    before=one,
+                    after=other,
+                    was=old[id][was_at - 1] if was_at else None,
+                    was_at=was_at,
+                    now=new[id][now_at - 1] if now_at else None,
+                    now_at=now_at,
+                    ranks_before=ranks_before,
+                    ranks_after=ranks_after,
+                )
             )
     return changes
 
 
-def _first(ranking: Sequence[Place], wanted: Sequence[str]) -> tuple[int | None, Place | None]:
-    from twolane.evaluation.references import as_references
-
-    for rank, (name, place) in enumerate(
-        zip(as_references([one.path for one in ranking], wanted), ranking, strict=True), start=1
-    ):
-        if name in wanted:
-            return rank, place
-    return None, None
+def _ranks(ranking: Sequence[Place], wanted: Sequence[str]) -> tuple[int, ...]:
+    names = as_references([one.path for one in ranking], wanted)
+    return tuple(rank for rank, name in enumerate(names, start=1) if name in wanted)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from pathlib import Path
 
 from twolane import Document, Library, Result
 from twolane.model import FileState
@@ -31,3 +33,15 @@ class Names:
     def known(self) -> list[str]:
         """The names of all documents that can be found."""
         return [self.of(document) for document in self._library.documents()]
+
+
+def vault_of(library: Library, golden: Path) -> str | None:
+    """The folder of the notes as seen from the file of a golden set, if there is only one."""
+    roots = [one.root for one in library.collections()]
+    if len(roots) != 1 or roots[0] is None:
+        return None
+    root, folder = Path(roots[0]), golden.resolve().parent
+    try:
+        return Path(os.path.relpath(root, folder)).as_posix()
+    except ValueError:  # Two drives have no path between them.
+        return root.as_posix()

@@ -1,7 +1,7 @@
 """Running a golden set: every query through a library, everything kept.
 
 `bench` makes the library that a golden set names: its vault, indexed under given settings
-into a database of its own that is kept and used again while nothing changed.
+into a database of its own that is kept and used again while neither they nor the code changed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 import twolane
 from twolane import Answer, Library, Mode, Settings
 from twolane.errors import BadInput
+from twolane.evaluation.fingerprints import analysis_code
 from twolane.evaluation.golden import GoldenSet, validate
 from twolane.evaluation.naming import Names
 from twolane.evaluation.runs import Asked, Place, Run, Vote
@@ -35,6 +37,9 @@ ANALYSIS = (
     "max_file_bytes",
     "chunk_tokens",
     "chunk_overlap",
+    "chunk_characters",
+    "breadcrumb",
+    "stemming",
 )
 
 Progress = Callable[[int, int], None]
@@ -92,11 +97,10 @@ def bench(
     if not vault.is_dir():
         raise BadInput(
             f"{golden.name} names the vault {golden.vault!r}, but {vault} is no folder; "
-            f"correct it (it is seen from the folder of {source.name}), or give a database with --db"
+            f"correct it (it is seen from the folder of {source.name}), or give --db"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    key = twolane.digest(f"{vault} {[getattr(settings, one) for one in ANALYSIS]}")
-    library = Library.open(settings=replace(settings, db=folder / f"{vault.name}-{key[:12]}.db"))
+    library = Library.open(settings=replace(settings, db=_database(vault, settings, folder)))
     try:
         progress(f"indexing {vault.name}")
         library.index(vault)
@@ -129,6 +133,20 @@ def machine() -> Mapping[str, Any]:
         "python": platform.python_version(),
         "twolane": twolane.__version__,
     }
+
+
+def _database(vault: Path, settings: Settings, folder: Path) -> Path:
+    """Where the index of the vault under these settings is, made by the code as it is now."""
+    analysis = [getattr(settings, one) for one in ANALYSIS]
+    stem = f"{vault.name}-{twolane.digest(f'{vault} {analysis}')[:12]}-"
+    # A change of the code that reads notes may change any index, noted in a version or not.
+    database = folder / f"{stem}{analysis_code()[:12]}.db"
+    if not database.exists():
+        for old in [path for path in folder.iterdir() if path.name.startswith(stem)]:
+            # Another process may still ask the old index, or be tidying up itself.
+            with suppress(OSError):
+                old.unlink()
+    return database
 
 
 def _asked(id: str, answer: Answer, names: Names, ms: float) -> Asked:

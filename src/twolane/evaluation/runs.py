@@ -8,8 +8,11 @@ so that any figure can be computed again, and any two runs compared, without run
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,9 @@ from twolane.evaluation.tables import MEASURES, Table, tabulate
 from twolane.evaluation.text_files import read_text, write_text
 
 FORMAT = "twolane-run/1"
+
+# What a file name should not hold: separators, blanks, and whatever a shell reads otherwise.
+_UNSUITABLE = re.compile(r"[^\w.+]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,31 @@ def save_run(run: Run, path: Path) -> None:
     """Write the run; the file is complete or absent."""
     document = {"format": FORMAT, **asdict(run), "golden": as_json(run.golden)}
     write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+
+
+def store_run(run: Run, folder: Path, *, label: str = "") -> Path:
+    """Write the run into the folder under a name of its own; nothing is overwritten, ever.
+
+    The name is `<label>-<mode>-<yyyymmdd-hhmmss>.json`; the label is the run's name by default.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    label = _UNSUITABLE.sub("-", label or run.name).strip("-.") or "run"
+    stamp = datetime.fromisoformat(run.created).strftime("%Y%m%d-%H%M%S")
+    for number in count(1):
+        again = "" if number == 1 else f"-{number}"
+        path = folder / f"{label}-{run.mode}-{stamp}{again}.json"
+        try:
+            # Whoever creates the file owns the name, even if another process wants it, too.
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        try:
+            save_run(run, path)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path
+    raise AssertionError("there is always another number")
 
 
 def load_run(path: Path) -> Run:

@@ -70,21 +70,26 @@ def relevance_auroc(runs: Sequence[Run]) -> float | None:
     The queries may come from several golden sets asked in the same way.
     None if there are not both kinds, or no result has a relevance: this stage is not calibrated.
     """
+    if not calibrated(runs):
+        return None
     values: dict[bool, list[float]] = {True: [], False: []}
-    judged = False
     for run in runs:
         unanswerable = _unanswerable(run)
         for one in run.asked:
-            best = _best_relevance(one)
-            judged = judged or best is not None
-            values[one.id in unanswerable].append(best or 0.0)
-    if not (judged and values[True] and values[False]):
-        return None
-    return auroc(values[False], values[True])
+            values[one.id in unanswerable].append(_best_relevance(one))
+    return auroc(values[False], values[True]) if values[True] and values[False] else None
 
 
-def _best_relevance(one: Asked) -> float | None:
-    return one.ranking[0].relevance if one.ranking else None
+def calibrated(runs: Sequence[Run]) -> bool:
+    """Whether any result of the runs has a relevance."""
+    return any(
+        place.relevance is not None for run in runs for one in run.asked for place in one.ranking
+    )
+
+
+def _best_relevance(one: Asked) -> float:
+    """The relevance of the first result; where there is none, nothing is relevant."""
+    return (one.ranking[0].relevance or 0.0) if one.ranking else 0.0
 
 
 def _unanswerable(run: Run) -> frozenset[str]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from twolane.answers import Answer, Contribution, Degradation, Result
+    from twolane.completeness import FileStatus, Status
     from twolane.indexing import Report
-    from twolane.library import FileStatus, Status
     from twolane.model import Collection, Document, Generation, Problem
     from twolane.pipeline import Filled
 

@@ -1,6 +1,6 @@
 """What was typed, as a value: words, demands, filters and what to embed.
 
-Anything can be typed: parsing never raises, and what is no syntax is words (see `query_syntax`).
+Anything can be typed: parsing never raises, and what is no syntax is words (see `query.syntax`).
 Limits keep a pasted page from becoming a query that no store can answer;
 they are far beyond what a person types.
 """

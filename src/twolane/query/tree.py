@@ -1,4 +1,4 @@
-"""What was typed, as a tree; see `query_syntax` for the grammar."""
+"""What was typed, as a tree; see `query.syntax` for the grammar."""
 
 from __future__ import annotations
 

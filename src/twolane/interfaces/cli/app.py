@@ -8,6 +8,7 @@ import typer
 
 from twolane import __version__
 from twolane.interfaces.cli.embed import embed
+from twolane.interfaces.cli.eval import evaluation
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.index import index
 from twolane.interfaces.cli.reading import get, outline
@@ -28,6 +29,7 @@ app = typer.Typer(
 
 for _command in (index, search, get, outline, embed, status, doctor, settings):
     app.command()(guarded(_command))
+app.add_typer(evaluation)
 
 
 def _show_version(wanted: bool) -> None:

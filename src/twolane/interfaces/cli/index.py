@@ -194,4 +194,6 @@ def _tell_embedding(filled: Filled | None, stopped: str | None, *, quiet: bool) 
             "`twolane embed` completes it later.",
         )
     elif filled and not quiet:
-        output.say(f"{filled.embedded:,} passages embedded")
+        output.say(
+            f"{filled.embedded:,} {'passage' if filled.embedded == 1 else 'passages'} embedded"
+        )

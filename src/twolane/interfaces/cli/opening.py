@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,22 @@ if TYPE_CHECKING:
     from twolane.library import Library
 
 
-def load_settings(db: Path | None, *, quiet: bool = False, verbose: bool = False) -> Loaded:
-    """The settings of this run; from here on the log goes to standard error."""
+def load_settings(
+    db: Path | None,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    others: Mapping[str, str] | None = None,
+) -> Loaded:
+    """The settings of this run; from here on the log goes to standard error.
+
+    `others` are settings by name that the command line gives beside the database.
+    """
     level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.WARNING
     output.log_to_stderr(level)
     if db is not None:
         require_utf8(db)
-    return Settings.load(arguments={"db": db})
+    return Settings.load(arguments={**(others or {}), "db": db})
 
 
 def settings_file(loaded: Loaded) -> Path:

@@ -75,6 +75,45 @@ def passages_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
+class Steps:
+    """What is going on, and how far it is where that can be counted."""
+
+    def step(self, text: str) -> None:
+        """Say what begins now."""
+
+    def show(self, done: int, total: int) -> None:
+        """Say how much of it is done."""
+
+
+@contextmanager
+def steps_bar(*, quiet: bool) -> Iterator[Steps]:
+    """Shows work that goes in steps, such as building an index and then asking it questions."""
+    if quiet or not sys.stderr.isatty():
+        yield Steps()
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
+
+    with _bars(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+    ) as bars:
+        yield _ShownSteps(bars)
+
+
+class _ShownSteps(Steps):
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._task = bars.add_task("", total=None)
+
+    def step(self, text: str) -> None:
+        self._bars.reset(self._task, total=None, description=text)
+
+    def show(self, done: int, total: int) -> None:
+        self._bars.update(self._task, completed=done, total=total)
+
+
 def _bars(*columns: ProgressColumn) -> Bars:
     from rich.console import Console
     from rich.progress import Progress as Bars

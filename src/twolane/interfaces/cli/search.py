@@ -175,6 +175,10 @@ def _queries(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def _show(answer: Answer, *, explain: bool, quiet: bool) -> None:
+    for repair in answer.repairs:
+        meant = repair.written or ", ".join(repair.terms)
+        if not quiet:
+            output.note(f"no note holds {repair.typed!r}; taken for {meant} ({repair.kind})")
     for number, result in enumerate(answer.results, start=1):
         if number > 1:
             output.say()

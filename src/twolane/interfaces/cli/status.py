@@ -14,10 +14,12 @@ from twolane.errors import BadSetting, StoreError
 from twolane.interfaces import failures, wire
 from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.scopes import Scope
 from twolane.settings import database_path
 
 if TYPE_CHECKING:
-    from twolane.library import FileStatus, Library, Status
+    from twolane.completeness import FileStatus, Status
+    from twolane.library import Library
     from twolane.model import Collection
     from twolane.settings import Settings
 
@@ -153,7 +155,9 @@ class _Checkup:
             # A file that cannot be read is told to its owner, but Twolane is not ill from it.
             self.add("files", f"{found.failed:,} could not be indexed: twolane status --files")
         for one in library.collections():
-            if one.root is not None and not Path(one.root).is_dir():
+            # A folder that is gone and has no notes here any more is nobody's trouble.
+            gone = one.root is not None and not Path(one.root).is_dir()
+            if gone and library.status(scope=Scope(collections=(one.name,))).stats.documents:
                 self.add(one.name, f"the folder {one.root} is gone", well=False)
         if library.settings.embedder == "none":
             return

@@ -62,6 +62,7 @@ class MemoryDocuments:
             rows = _changed_ledger(self._state.ledger.get(batch.collection, {}), batch)
             self._state.documents = documents
             self._state.ledger[batch.collection] = rows
+            self._state.changes += 1
 
     def document(self, id: str, scope: Scope) -> Document | None:
         """The document, or None if there is none in scope."""

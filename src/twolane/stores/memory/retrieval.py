@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Frequencies, Neighbour
@@ -110,6 +111,43 @@ class MemoryRetrieval:
             Neighbour(prepared.document.id, prepared.languages, position, -negated)
             for negated, position, prepared in found[:limit]
         ]
+
+    def vectors(
+        self, generation: int, ids: Sequence[str]
+    ) -> Mapping[str, list[tuple[int, Vector]]]:
+        """(position, vector) of the chunks that have one, their own or borrowed, by document id."""
+        asked = set(ids)
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            donors = shelf.donors()
+            held = [each for each in self._state.visible() if each.document.id in asked]
+            found = {each.document.id: list(_vectors(shelf, donors, each)) for each in held}
+        return {
+            id: [(position, vector.copy()) for position, vector in sorted(pairs, key=_position)]
+            for id, pairs in found.items()
+            if pairs
+        }
+
+    def sharing(self, text_hashes: Sequence[str]) -> Mapping[str, int]:
+        """How many documents that are not hidden hold each passage, by its text hash."""
+        asked = set(text_hashes)
+        with self._state.lock:
+            found = self._state.visible()
+        held = Counter(
+            text_hash
+            for prepared in found
+            for text_hash in {chunk.text_hash for chunk in prepared.chunks} & asked
+        )
+        return dict(held)
+
+    def revision(self) -> str:
+        """The number of changes so far."""
+        with self._state.lock:
+            return str(self._state.changes)
+
+
+def _position(pair: tuple[int, Vector]) -> int:
+    return pair[0]
 
 
 def _lengths(one: Vector, other: Vector) -> float:

@@ -43,6 +43,7 @@ class Shelf:
     rows: dict[str, Row] = field(default_factory=dict)
     leases: dict[str, Lease] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
+    means: dict[str, Vector] = field(default_factory=dict)
 
     def donors(self) -> dict[str, str]:
         """For each passage, the content hash whose vector it lends: the lowest."""
@@ -63,6 +64,7 @@ class State:
     ledger: dict[str, dict[str, FileRecord]] = field(default_factory=dict)
     shelves: dict[int, Shelf] = field(default_factory=dict)
     newest: int = 0
+    changes: int = 0
 
     def visible(self) -> list[Prepared]:
         """Every document that is not hidden, by id."""

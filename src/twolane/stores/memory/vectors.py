@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twolane.model import Chunk, Document, Generation, GenerationState, Pending, Progress, Space
 from twolane.stores.memory.state import Failure, Lease, Row, Shelf, State
-from twolane.stores.vector_checks import check_vectors
+from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -41,6 +41,7 @@ class MemoryVectors:
             self._state.newest += 1
             generation = Generation(self._state.newest, space, state)
             self._state.shelves[generation.number] = Shelf(generation)
+            self._state.changes += 1
             return generation
 
     def activate(self, generation: int) -> None:
@@ -51,11 +52,13 @@ class MemoryVectors:
                 if shelf.generation.state == GenerationState.SERVING:
                     shelf.generation = replace(shelf.generation, state=GenerationState.RETIRED)
             chosen.generation = replace(chosen.generation, state=GenerationState.SERVING)
+            self._state.changes += 1
 
     def drop_generation(self, generation: int) -> None:
         """Delete a generation with its vectors; one that is gone already stays gone."""
         with self._state.lock:
             self._state.shelves.pop(generation, None)
+            self._state.changes += 1
 
     def claim(self, generation: int, *, worker: str, limit: int, seconds: float) -> list[Pending]:
         """Up to `limit` passages without a vector, by document and position, leased to `worker`.
@@ -84,9 +87,42 @@ class MemoryVectors:
                 for content_hash, text_hash, vector in vectors
             }
             shelf.rows.update(rows)
+            self._state.changes += 1
             for content_hash in rows:
                 shelf.leases.pop(content_hash, None)
                 shelf.failures.pop(content_hash, None)
+
+    def means(self, generation: int) -> dict[str, Vector]:
+        """The language means that the generation's vectors were centred by."""
+        with self._state.lock:
+            return dict(self._state.shelf(generation).means)
+
+    def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
+        """(content hash, text hash, language, vector) of each passage, each passage once."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            found: dict[str, tuple[str, str, str | None, Vector]] = {}
+            for _, chunk in self._passages():
+                row = shelf.rows.get(chunk.content_hash)
+                if row is not None and chunk.content_hash not in found:
+                    found[chunk.content_hash] = (
+                        chunk.content_hash,
+                        row.text_hash,
+                        chunk.language,
+                        row.vector,
+                    )
+            return list(found.values())
+
+    def recentre(
+        self,
+        generation: int,
+        means: Mapping[str, Vector],
+        vectors: Iterable[tuple[str, str, Vector]],
+    ) -> None:
+        """Replace the vectors and set the means they were centred by, both or neither."""
+        with self._state.lock:
+            self.add_vectors(generation, vectors)
+            self._state.shelf(generation).means = dict(means)
 
     def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
         """Record that a passage could not be embedded and when to try again; ends its lease."""
@@ -161,6 +197,7 @@ def _pending(document: Document, chunk: Chunk) -> Pending:
         title=document.title,
         headings=chunk.headings,
         text=document.body[chunk.start : chunk.end],
+        language=chunk.language,
     )
 
 

@@ -86,6 +86,12 @@ class VectorCache:
                     }
                 if changed:
                     self._replace(connection, changed)
+                if self._count > 2 * len(self._layout.vectors) + _BLOCK:
+                    # Most rows serve nothing any more: start over with those that do.
+                    self._count = 0
+                    self._vectors = np.empty((0, 0), np.float32)
+                    self._load_vectors(connection, 0)
+                    self._layout = self._read_layout(connection, "", {})
             self._revision, self._newest = revision, newest
 
     def nearest(
@@ -137,6 +143,17 @@ class VectorCache:
             found.append(
                 (int(layout.documents[place]), int(layout.positions[chunk]), float(best[place]))
             )
+        return found
+
+    def vectors_of(self, documents: Sequence[int]) -> dict[int, list[tuple[int, Vector]]]:
+        """(chunk position, vector) of the chunks that have one, by document row."""
+        with self._lock:
+            layout, vectors = self._layout, self._vectors[: self._count]
+        places = np.flatnonzero(layout.usable(documents, archived=True))
+        found: dict[int, list[tuple[int, Vector]]] = {}
+        for place in places:
+            pair = int(layout.positions[place]), vectors[layout.vectors[place]].copy()
+            found.setdefault(int(layout.chunk_documents[place]), []).append(pair)
         return found
 
     def _load_vectors(self, connection: apsw.Connection, after: int) -> None:

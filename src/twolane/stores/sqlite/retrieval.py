@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,18 @@ ORDER BY bm25(words, {weights}), rowid LIMIT ?"""
 
 # Rows in scope without any word to rank them by.
 _LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
+
+# In how many listed documents each passage stands.
+_SHARING = """
+SELECT c.text_hash, count(DISTINCT c.document)
+FROM chunks AS c JOIN documents AS d ON d.row = c.document
+WHERE d.listed AND c.text_hash IN (SELECT value FROM json_each(?)) GROUP BY 1"""
+
+# Documents have a revision, vectors a row number that only grows, and generations a state.
+_REVISION = """
+SELECT (SELECT revision FROM counters)
+       || ' ' || coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vectors'), 0)
+       || ' ' || coalesce((SELECT group_concat(number || state) FROM generations), '')"""
 
 
 class SqliteRetrieval:
@@ -106,12 +119,8 @@ class SqliteRetrieval:
         cosine: bool = False,
     ) -> list[Neighbour]:
         """Documents in scope by their best chunk's dot product with `vector`, best first."""
-        from twolane.stores.sqlite.matrix import VectorCache
-
+        cache = self._cache(generation)
         with self._db.read() as connection:
-            cache = self._cached.get(generation)
-            if cache is None:
-                cache = self._cached.setdefault(generation, VectorCache(generation))
             allowed = None
             narrower = narrower_than_usual(scope)
             # One snapshot, so that the rows in scope are rows that the matrix knows.
@@ -144,6 +153,40 @@ class SqliteRetrieval:
         found = [Neighbour(*named[row], position, similarity) for row, position, similarity in best]
         found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.id))
         return found[:limit]
+
+    def vectors(
+        self, generation: int, ids: Sequence[str]
+    ) -> Mapping[str, list[tuple[int, Vector]]]:
+        """(position, vector) of the chunks that have one, their own or borrowed, by document id."""
+        cache = self._cache(generation)
+        with self._db.read() as connection, connection:
+            cache.refresh(connection)
+            named: dict[int, str] = dict(
+                rows(
+                    connection,
+                    "SELECT row, id FROM documents"
+                    " WHERE listed AND id IN (SELECT value FROM json_each(?))",
+                    (json.dumps(list(ids)),),
+                )
+            )
+            held = cache.vectors_of(list(named))
+        return {named[row]: pairs for row, pairs in held.items()}
+
+    def sharing(self, text_hashes: Sequence[str]) -> Mapping[str, int]:
+        """How many documents that are not hidden hold each passage, by its text hash."""
+        with self._db.read() as connection:
+            return dict(rows(connection, _SHARING, (json.dumps(list(text_hashes)),)))
+
+    def revision(self) -> str:
+        """The counters that every commit of documents, vectors or generations moves."""
+        with self._db.read() as connection:
+            return str(connection.execute(_REVISION).get)
+
+    def _cache(self, generation: int) -> VectorCache:
+        from twolane.stores.sqlite.matrix import VectorCache
+
+        cache = self._cached.get(generation)
+        return cache or self._cached.setdefault(generation, VectorCache(generation))
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,6 +243,14 @@ CREATE TABLE generations(
     state       TEXT NOT NULL
 );
 
+-- The mean vector of each language, by which a generation's vectors were centred.
+CREATE TABLE means(
+    generation INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    language   TEXT NOT NULL,
+    mean       BLOB NOT NULL,
+    PRIMARY KEY (generation, language)
+) WITHOUT ROWID;
+
 -- Unit vectors, little-endian float32; the generation names their space.
 CREATE TABLE vectors(
     row          INTEGER PRIMARY KEY AUTOINCREMENT,

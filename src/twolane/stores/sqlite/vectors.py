@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import apsw
 from twolane.errors import StoreError
 from twolane.model import Generation, GenerationState, Pending, Progress, Space
 from twolane.stores.sqlite.database import Database, rows
-from twolane.stores.vector_checks import check_vectors
+from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -27,8 +27,9 @@ WHERE d.listed AND NOT EXISTS (
 
 # Those of them that nobody works on and that are due.
 _FREE = f"""
-SELECT content_hash, text_hash, title, headings, start, "end", row FROM (
-    SELECT c.content_hash, c.text_hash, d.title, c.headings, c.start, c."end", d.row, d.id,
+SELECT content_hash, text_hash, title, headings, language, start, "end", row FROM (
+    SELECT c.content_hash, c.text_hash, d.title, c.headings, c.language, c.start, c."end",
+           d.row, d.id,
            c.position,
            row_number() OVER (PARTITION BY c.content_hash ORDER BY d.id, c.position) AS place
 {_WITHOUT_VECTOR} AND NOT EXISTS (
@@ -63,6 +64,18 @@ WHERE NOT EXISTS (
     AND v.content_hash = (
         SELECT min(other.content_hash) FROM vectors AS other
         WHERE other.generation = v.generation AND other.text_hash = v.text_hash))"""
+
+
+# Each passage's vector with its language, first document first.
+_ALL_VECTORS = """
+SELECT content_hash, text_hash, language, vector FROM (
+    SELECT v.content_hash, v.text_hash, c.language, v.vector, d.id, c.position,
+           row_number() OVER (PARTITION BY v.content_hash ORDER BY d.id, c.position) AS place
+    FROM vectors AS v
+    JOIN chunks AS c ON c.text_hash = v.text_hash AND c.content_hash = v.content_hash
+    JOIN documents AS d ON d.row = c.document
+    WHERE v.generation = ? AND d.listed)
+WHERE place = 1 ORDER BY id, position"""
 
 
 class SqliteVectors:
@@ -122,7 +135,7 @@ class SqliteVectors:
             )
             bodies: dict[int, str] = {}
             claimed = []
-            for content_hash, text_hash, title, headings, start, end, row in found:
+            for content_hash, text_hash, title, headings, language, start, end, row in found:
                 if row not in bodies:
                     bodies[row] = connection.execute(
                         "SELECT body FROM texts WHERE row = ?", (row,)
@@ -134,36 +147,54 @@ class SqliteVectors:
                         title,
                         tuple(json.loads(headings)),
                         bodies[row][start:end],
+                        language,
                     )
                 )
         return claimed
 
     def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
         """Store (content hash, text hash, unit vector) rows and end their leases."""
+        fresh = list(vectors)
+        if fresh:
+            with self._db.write() as connection:
+                _add(connection, generation, fresh)
+
+    def means(self, generation: int) -> dict[str, Vector]:
+        """The language means that the generation's vectors were centred by."""
         import numpy as np
 
-        fresh = list(vectors)
-        if not fresh:
-            return
-        with self._db.write() as connection:
-            space = _demand(connection, generation).space
-            try:
-                matrix = np.stack([vector for _, _, vector in fresh])
-            except ValueError:
-                # Rows of different lengths do not stack; the check names what was expected.
-                matrix = np.empty((0, 0), np.float32)
-            check_vectors(matrix, count=len(fresh), dimensions=space.dimensions)
-            connection.executemany(
-                "INSERT OR REPLACE INTO vectors(generation, content_hash, text_hash, vector)"
-                " VALUES (?,?,?,?)",
-                [
-                    (generation, content_hash, text_hash, vector.astype("<f4").tobytes())
-                    for content_hash, text_hash, vector in fresh
-                ],
+        with self._db.read() as connection:
+            found = rows(
+                connection, "SELECT language, mean FROM means WHERE generation = ?", (generation,)
             )
+        return {language: np.frombuffer(mean, "<f4") for language, mean in found}
+
+    def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
+        """(content hash, text hash, language, vector) of each passage of the generation."""
+        import numpy as np
+
+        with self._db.read() as connection:
+            found = rows(connection, _ALL_VECTORS, (generation,))
+        return [(*ahead, np.frombuffer(vector, "<f4")) for *ahead, vector in found]
+
+    def recentre(
+        self,
+        generation: int,
+        means: Mapping[str, Vector],
+        vectors: Iterable[tuple[str, str, Vector]],
+    ) -> None:
+        """Replace the vectors and set the means they were centred by, both or neither."""
+        fresh = list(vectors)
+        with self._db.write() as connection:
+            if fresh:
+                _add(connection, generation, fresh)
+            connection.execute("DELETE FROM means WHERE generation = ?", (generation,))
             connection.executemany(
-                "DELETE FROM jobs WHERE generation = ? AND content_hash = ?",
-                [(generation, content_hash) for content_hash, _, _ in fresh],
+                "INSERT INTO means(generation, language, mean) VALUES (?,?,?)",
+                [
+                    (generation, language, mean.astype("<f4").tobytes())
+                    for language, mean in means.items()
+                ],
             )
 
     def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
@@ -235,6 +266,32 @@ class SqliteVectors:
         with self._db.write() as connection:
             connection.execute(_UNUSED)
             return connection.changes()
+
+
+def _add(
+    connection: apsw.Connection, generation: int, fresh: Sequence[tuple[str, str, Vector]]
+) -> None:
+    import numpy as np
+
+    space = _demand(connection, generation).space
+    try:
+        matrix = np.stack([vector for _, _, vector in fresh])
+    except ValueError:
+        # Rows of different lengths do not stack; the check names what was expected.
+        matrix = np.empty((0, 0), np.float32)
+    check_vectors(matrix, count=len(fresh), dimensions=space.dimensions)
+    connection.executemany(
+        "INSERT OR REPLACE INTO vectors(generation, content_hash, text_hash, vector)"
+        " VALUES (?,?,?,?)",
+        [
+            (generation, content_hash, text_hash, vector.astype("<f4").tobytes())
+            for content_hash, text_hash, vector in fresh
+        ],
+    )
+    connection.executemany(
+        "DELETE FROM jobs WHERE generation = ? AND content_hash = ?",
+        [(generation, content_hash) for content_hash, _, _ in fresh],
+    )
 
 
 def _generations(connection: apsw.Connection) -> list[Generation]:

@@ -1,0 +1,356 @@
+"""Calibration: what a similarity means in this space, on these notes.
+
+Which similarity separates answers from the rest, and how likely a result with given signs is
+relevant. Both belong to one embedding space; another model needs a calibration of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from twolane import Answer, Library, Mode, Settings, digest
+from twolane.errors import BadInput, EmbedderUnavailable
+from twolane.evaluation.golden import GoldenQuery, GoldenSet, as_references
+from twolane.evaluation.metrics import auroc
+from twolane.evaluation.naming import Names
+from twolane.evaluation.relevance_fit import (
+    Features,
+    Fit,
+    Reliability,
+    features,
+    fit_isotonic,
+    fit_logistic,
+    reliability,
+)
+from twolane.evaluation.running import DEPTH
+from twolane.model import Space
+
+# Documents beyond this rank are less similar than a thousand others; they are only counted.
+DEEPEST = 1_000
+
+QUANTILES = (0.01, 0.05, 0.25, 0.50, 0.75, 0.95, 0.99)
+# How much of what is relevant a more careful threshold keeps.
+CAREFUL = (0.99, 0.95, 0.90)
+FOLDS = 5
+_STEP = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A result as it would be shown, and whether it is relevant to its query."""
+
+    query: str
+    features: Features
+    relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a library says about the queries of one golden set.
+
+    Similarities are those of the best passage of each document for each query.
+    Documents too far down to be looked at are counted in `unseen` (relevant, irrelevant).
+    `unanswerable` names the queries that nothing answers, as `judged` names them.
+    """
+
+    golden: str
+    queries: int
+    corpus: str
+    space: Space
+    relevant: tuple[float, ...]
+    irrelevant: tuple[float, ...]
+    unseen: tuple[int, int]
+    judged: tuple[Judged, ...]
+    unanswerable: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A similarity, and the shares of relevant and irrelevant pairs that reach it."""
+
+    similarity: float
+    recall: float
+    false_positives: float
+
+    @property
+    def j(self) -> float:
+        """Youden's J: how much better than chance it separates the two."""
+        return self.recall - self.false_positives
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A way to rate results, with what it was worth on queries that it was not fitted on.
+
+    `answerable` is the chance that an answerable query's first result is rated higher than an
+    unanswerable one's; None where there are not both kinds.
+    """
+
+    name: str
+    reliability: Reliability
+    answerable: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Everything that was found out about one space.
+
+    `histogram` is rows of (from, to, relevant pairs, irrelevant pairs); `quantiles` rows of
+    (share, relevant, irrelevant). `careful` are thresholds that keep more of what is relevant.
+    `rated` are all fits that were tried, `fit` is the best of them, made from all queries.
+    """
+
+    space: Space
+    samples: tuple[Sample, ...]
+    histogram: tuple[tuple[float, float, int, int], ...]
+    quantiles: tuple[tuple[float, float, float], ...]
+    proposed: Threshold
+    careful: tuple[Threshold, ...]
+    rated: tuple[Rated, ...]
+    best: str
+    fit: Fit
+
+
+def open_settings(settings: Settings) -> Settings:
+    """The settings under which every document has its similarity, however low."""
+    return replace(settings, min_similarity=-1.0, dense_pool=0)
+
+
+def sample(
+    golden: GoldenSet,
+    library: Library,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Sample:
+    """Ask the library, which `open_settings` opened, everything that calibration needs."""
+    status = library.status()
+    if status.generation is None or status.degraded:
+        reasons = [one.reason for one in status.degraded]
+        raise EmbedderUnavailable(
+            f"similarities cannot be calibrated without vectors: {'; '.join(reasons)}"
+        )
+    if status.progress.pending or status.progress.failed:
+        raise BadInput(
+            f"{status.progress.pending + status.progress.failed} passages have no vector yet; "
+            "complete them with `twolane embed`, then calibrate"
+        )
+    names = Names(library)
+    depth = min(max(status.stats.documents, 1), DEEPEST)
+    relevant: list[float] = []
+    irrelevant: list[float] = []
+    unseen = [0, 0]
+    judged: list[Judged] = []
+    for number, query in enumerate(golden.queries):
+        far = library.search(query.query, mode=Mode.SEMANTIC, limit=depth)
+        _require_dense(far)
+        marks = _marks(query, far, names)
+        for result, answers in zip(far.results, marks, strict=True):
+            similarity = result.contributions[0].score
+            if similarity is not None:
+                (relevant if answers else irrelevant).append(similarity)
+        if len(far.results) == DEEPEST:
+            missed = sum(grade >= 1 for grade in query.grades.values()) - sum(marks)
+            unseen[0] += missed
+            unseen[1] += status.stats.documents - DEEPEST - missed
+        judged += _judged(_name(golden, query), query, library, names)
+        progress(number + 1, len(golden.queries))
+    return Sample(
+        golden=golden.name,
+        queries=len(golden.queries),
+        corpus=library.digest(),
+        space=status.generation.space,
+        relevant=tuple(relevant),
+        irrelevant=tuple(irrelevant),
+        unseen=(unseen[0], unseen[1]),
+        judged=tuple(judged),
+        unanswerable=frozenset(
+            _name(golden, query) for query in golden.queries if query.unanswerable
+        ),
+    )
+
+
+def calibrate(samples: Sequence[Sample], *, keep: float | None = None) -> Calibration:
+    """What the samples say; they must come from one space.
+
+    The proposed threshold is where Youden's J is largest,
+    or the highest that keeps the share `keep` of the relevant pairs.
+    """
+    spaces = {one.space for one in samples}
+    if len(spaces) != 1:
+        raise BadInput("the golden sets were asked in different spaces; calibrate one at a time")
+    found = [value for one in samples for value in one.relevant]
+    others = [value for one in samples for value in one.irrelevant]
+    if not (found and others):
+        raise BadInput(
+            "no query has both relevant and irrelevant documents in the index; "
+            "give golden sets whose documents are indexed"
+        )
+    curve = thresholds(
+        found,
+        others,
+        unseen=(sum(one.unseen[0] for one in samples), sum(one.unseen[1] for one in samples)),
+    )
+    proposed = separating(curve) if keep is None else keeping(curve, keep)
+    judged = [row for one in samples for row in one.judged]
+    rated, best, fit = fitted(judged, frozenset().union(*(one.unanswerable for one in samples)))
+    return Calibration(
+        space=spaces.pop(),
+        samples=tuple(samples),
+        histogram=tuple(histogram(found, others)),
+        quantiles=tuple((at, quantile(found, at), quantile(others, at)) for at in QUANTILES),
+        proposed=proposed,
+        careful=tuple(keeping(curve, share) for share in CAREFUL),
+        rated=tuple(rated),
+        best=best,
+        fit=fit,
+    )
+
+
+def thresholds(
+    relevant: Sequence[float], irrelevant: Sequence[float], *, unseen: tuple[int, int] = (0, 0)
+) -> list[Threshold]:
+    """Every threshold at which the rates change, the lowest first.
+
+    They are rounded down to three digits: a setting that people can read, and still at or below
+    the similarity that it stands for.
+    """
+    found, others = sorted(relevant), sorted(irrelevant)
+    all_found, all_others = len(found) + unseen[0], len(others) + unseen[1]
+    return [
+        Threshold(at, _reaching(found, at) / all_found, _reaching(others, at) / all_others)
+        for at in sorted({math.floor(value * 1000) / 1000 for value in (*found, *others)})
+    ]
+
+
+def separating(curve: Sequence[Threshold]) -> Threshold:
+    """The threshold with the largest J; among equals the lowest, which keeps more.
+
+    W. J. Youden, Index for rating diagnostic tests, Cancer 3(1), 1950.
+    """
+    return max(curve, key=lambda one: (round(one.j, 12), -one.similarity))
+
+
+def keeping(curve: Sequence[Threshold], share: float) -> Threshold:
+    """The highest threshold that at least this share of the relevant pairs reach."""
+    if not 0 < share <= 1:
+        raise BadInput(
+            f"a share of {share:g} cannot be kept; use one between 0 and 1, such as 0.99"
+        )
+    enough = [one for one in curve if one.recall >= share]
+    return enough[-1] if enough else curve[0]
+
+
+def histogram(
+    relevant: Sequence[float], irrelevant: Sequence[float]
+) -> list[tuple[float, float, int, int]]:
+    """Both kinds counted in steps of .05 between the lowest and the highest similarity."""
+    first = math.floor(min(*relevant, *irrelevant) / _STEP)
+    last = math.floor(max(*relevant, *irrelevant) / _STEP)
+    counts = {number: [0, 0] for number in range(first, last + 1)}
+    for kind, values in enumerate((relevant, irrelevant)):
+        for value in values:
+            counts[math.floor(value / _STEP)][kind] += 1
+    return [
+        (round(number * _STEP, 2), round((number + 1) * _STEP, 2), found, others)
+        for number, (found, others) in counts.items()
+    ]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which this share lies, between neighbours by their distance."""
+    ordered = sorted(values)
+    at = share * (len(ordered) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def fitted(
+    judged: Sequence[Judged], unanswerable: Collection[str] = ()
+) -> tuple[list[Rated], str, Fit]:
+    """Every way to rate results, rated on queries it has not seen; the best one, from all.
+
+    The base rate, one number for all results, is there to show what knowing nothing is worth.
+    """
+    makers: dict[str, Callable[[Sequence[Judged]], Fit]] = {
+        "isotonic": lambda rows: fit_isotonic(
+            [row.features.similarity for row in rows], [row.relevant for row in rows]
+        ),
+        "logistic": lambda rows: fit_logistic(
+            [row.features.values for row in rows], [row.relevant for row in rows]
+        ),
+    }
+    relevant = [row.relevant for row in judged]
+    share = sum(relevant) / max(1, len(relevant))
+    ratings = {"base rate": [share] * len(judged)}
+    ratings |= {name: cross_predicted(judged, make) for name, make in makers.items()}
+    rated = [
+        Rated(name, reliability(given, relevant), _answerable(judged, given, unanswerable))
+        for name, given in ratings.items()
+    ]
+    best = min(rated[1:], key=lambda one: one.reliability.brier).name
+    return rated, best, makers[best](judged)
+
+
+def cross_predicted(
+    judged: Sequence[Judged], make: Callable[[Sequence[Judged]], Fit], folds: int = FOLDS
+) -> list[float]:
+    """What each result is rated by a fit that has seen no result of its query."""
+    # By their digests the queries of one set or theme spread over the folds, each time alike.
+    queries = sorted({row.query for row in judged}, key=digest)
+    if len(queries) < folds:
+        raise BadInput(
+            f"{len(queries)} queries are too few to check a fit in {folds} parts; give more"
+        )
+    fold = {query: number % folds for number, query in enumerate(queries)}
+    fits = [make([row for row in judged if fold[row.query] != one]) for one in range(folds)]
+    return [fits[fold[row.query]].of(row.features) for row in judged]
+
+
+def _answerable(
+    judged: Sequence[Judged], ratings: Sequence[float], unanswerable: Collection[str]
+) -> float | None:
+    firsts: dict[str, float] = {}
+    for row, rating in zip(judged, ratings, strict=True):
+        firsts.setdefault(row.query, rating)
+    without = [rating for query, rating in firsts.items() if query in unanswerable]
+    others = [rating for query, rating in firsts.items() if query not in unanswerable]
+    return auroc(others, without) if others and without else None
+
+
+def _name(golden: GoldenSet, query: GoldenQuery) -> str:
+    return f"{golden.name} {query.id}"
+
+
+def _judged(name: str, query: GoldenQuery, library: Library, names: Names) -> list[Judged]:
+    """The results that a person would see, as hybrid search ranks them."""
+    answer = library.search(query.query, limit=DEPTH)
+    _require_dense(answer)
+    known = features(
+        [result.contributions for result in answer.results],
+        coverage_power=library.settings.coverage_power,
+        floor=library.settings.min_similarity,
+    )
+    return [
+        Judged(name, one, answers)
+        for one, answers in zip(known, _marks(query, answer, names), strict=True)
+    ]
+
+
+def _marks(query: GoldenQuery, answer: Answer, names: Names) -> list[bool]:
+    """Whether each result is relevant."""
+    grades = query.grades
+    paths = as_references([names.of(result) for result in answer.results], grades)
+    return [grades.get(path, 0) >= 1 for path in paths]
+
+
+def _require_dense(answer: Answer) -> None:
+    if answer.degraded:
+        first = answer.degraded[0]
+        raise EmbedderUnavailable(f"{answer.query!r} was answered without vectors: {first.reason}")
+
+
+def _reaching(ordered: Sequence[float], at: float) -> int:
+    return len(ordered) - bisect_left(ordered, at)

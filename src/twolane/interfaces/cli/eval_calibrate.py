@@ -1,0 +1,234 @@
+"""`twolane eval calibrate`: what a similarity means in the space in use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.interfaces import tuning_wire
+from twolane.interfaces.cli.eval_options import (
+    DEFAULT_RUNS,
+    AskedDb,
+    Given,
+    Runs,
+    bench_folder,
+    settings_of,
+)
+from twolane.interfaces.cli.eval_printing import counted, say_grid
+from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
+from twolane.interfaces.cli.options import AsJson, Quiet, Verbose
+from twolane.interfaces.cli.progress import Steps, steps_bar
+from twolane.settings import Settings
+
+if TYPE_CHECKING:
+    from twolane.evaluation.calibration import Calibration, Sample, Threshold
+    from twolane.evaluation.golden import GoldenSet
+    from twolane.library import Library
+
+_SETTING = "min_similarity"
+
+# The longest bar of a histogram.
+_WIDTH = 30
+
+
+def calibrate(
+    golden: Annotated[
+        list[Path], typer.Argument(metavar="GOLDEN...", help="Golden sets: files or BEIR folders.")
+    ],
+    write: Annotated[
+        bool, typer.Option("--write", help="Put the threshold into your settings file.")
+    ] = False,
+    keep: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Propose the highest threshold that keeps this share of what is relevant.",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Runs = DEFAULT_RUNS,
+    given: Given = None,
+    as_json: AsJson = False,
+    db: AskedDb = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show which similarities are relevant; propose a threshold; fit a relevance."""
+    from twolane.evaluation.calibration import calibrate as calibrated
+    from twolane.evaluation.calibration import open_settings
+    from twolane.evaluation.calibration_files import save_calibration
+    from twolane.evaluation.golden import load_golden, validate
+
+    loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
+    settings = open_settings(loaded.settings)
+    sets = [(path, load_golden(path)) for path in golden]
+    for _, one in sets:
+        validate(one)
+    with steps_bar(quiet=quiet) as steps:
+        samples = [_sampled(one, path, settings, bool(db), steps) for path, one in sets]
+        steps.step("fitting")
+        found = calibrated(samples, keep=keep)
+    file = save_calibration(found, runs)
+    change = _write(settings_file(loaded), found.proposed) if write else None
+    if as_json:
+        output.say_json(tuning_wire.calibration_json(found, file, change))
+        return
+    _tell(found, keep)
+    if not quiet:
+        output.say("stored in ", (str(file), output.PLACE))
+    if change is not None:
+        _tell_change(settings_file(loaded), change, quiet=quiet)
+    elif not quiet:
+        output.say(f"--write puts {_SETTING} into your settings file.")
+
+
+def _sampled(
+    golden: GoldenSet, path: Path, settings: Settings, has_db: bool, steps: Steps
+) -> Sample:
+    from twolane.evaluation.calibration import sample
+
+    with _library(golden, path, settings, has_db, steps) as library:
+        steps.step(f"asking {golden.name}")
+        return sample(golden, library, steps.show)
+
+
+def _library(
+    golden: GoldenSet, path: Path, settings: Settings, has_db: bool, steps: Steps
+) -> Library:
+    from twolane.evaluation.golden import validate
+    from twolane.evaluation.naming import Names
+    from twolane.evaluation.running import bench
+
+    if not has_db:
+        return bench(golden, path, settings, bench_folder(settings), steps.step)
+    library = open_library(settings)
+    try:
+        validate(golden, Names(library).known())
+    except BaseException:
+        library.close()
+        raise
+    return library
+
+
+def _write(file: Path, threshold: Threshold) -> str:
+    """Put the threshold into the settings file; what changed in it, or nothing."""
+    from twolane.evaluation.settings_text import difference, with_setting
+    from twolane.evaluation.text_files import write_text
+
+    # Line ends are the user's, so they are not translated.
+    before = file.read_bytes().decode("utf-8") if file.exists() else ""
+    after = with_setting(before, _SETTING, threshold.similarity)
+    if after != before:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, after)
+    return difference(before, after, file.name)
+
+
+# ------------------------------------------------------------------------------- what is printed
+
+
+def _tell(found: Calibration, keep: float | None) -> None:
+    queries = sum(one.queries for one in found.samples)
+    output.say(
+        (f"{found.space.embedder} ", output.TITLE),
+        f"{found.space.model}, {counted(queries, 'query', 'queries')}, "
+        f"{sum(len(one.relevant) for one in found.samples):,} relevant and "
+        f"{sum(len(one.irrelevant) for one in found.samples):,} irrelevant pairs",
+    )
+    _tell_histogram(found)
+    _tell_quantiles(found)
+    _tell_thresholds(found, keep)
+    _tell_reliability(found)
+
+
+def _tell_histogram(found: Calibration) -> None:
+    most = [max(row[kind] for row in found.histogram) for kind in (2, 3)]
+    rows = [["similarity", "relevant", "", "irrelevant", ""]]
+    for low, high, relevant, irrelevant in found.histogram:
+        bars = [
+            "█" * round(_WIDTH * count / largest) if largest else ""
+            for count, largest in zip((relevant, irrelevant), most, strict=True)
+        ]
+        rows.append(
+            [
+                f"{_signed(low)} to {_signed(high)}",
+                f"{relevant:,}",
+                bars[0],
+                f"{irrelevant:,}",
+                bars[1],
+            ]
+        )
+    say_grid(rows)
+    output.say()
+
+
+def _tell_quantiles(found: Calibration) -> None:
+    head = ["", *(f"{share:.0%}" for share, _, _ in found.quantiles)]
+    relevant = ["relevant", *(_signed(row[1]) for row in found.quantiles)]
+    irrelevant = ["irrelevant", *(_signed(row[2]) for row in found.quantiles)]
+    say_grid([head, relevant, irrelevant])
+    output.say()
+
+
+def _tell_thresholds(found: Calibration, keep: float | None) -> None:
+    best = found.proposed
+    why = "where Youden's J is largest" if keep is None else f"the highest that keeps {keep:.0%}"
+    output.say(
+        ("proposed threshold ", output.TITLE),
+        (f"{_SETTING} = {best.similarity:g}", output.GOOD),
+        f", {why}: it keeps {best.recall:.1%} of the relevant pairs "
+        f"and {best.false_positives:.1%} of the irrelevant ones (J = {_signed(best.j)})",
+    )
+    for one in found.careful:
+        output.say(
+            f"{one.similarity:g} keeps {one.recall:.1%} and {one.false_positives:.1%}", indent=2
+        )
+    output.say()
+
+
+def _tell_reliability(found: Calibration) -> None:
+    from twolane.evaluation.figures import share
+
+    output.say(("relevance of results", output.TITLE), ", each rated by a fit without its query")
+    rows = [["fit", "Brier", "ECE", "AUROC", "AUROC answerable"]]
+    for one in found.rated:
+        said = one.reliability
+        name = f"{one.name} (best)" if one.name == found.best else one.name
+        told = "" if one.answerable is None else share(one.answerable)
+        rows.append([name, f"{said.brier:.4f}", share(said.ece), share(said.auroc), told])
+    say_grid(rows)
+    output.say()
+    best = next(one for one in found.rated if one.name == found.best).reliability
+    bins = [["predicted", "results", "mean", "relevant"]]
+    bins += [
+        [
+            f"{one.low:.1f} to {one.high:.1f}",
+            f"{one.count:,}",
+            share(one.predicted),
+            share(one.relevant),
+        ]
+        for one in best.bins
+    ]
+    say_grid(bins)
+    output.say()
+
+
+def _tell_change(file: Path, change: str, *, quiet: bool) -> None:
+    if change:
+        output.say("changed ", (str(file), output.PLACE))
+        output.say_text(change)
+    elif not quiet:
+        output.say((str(file), output.PLACE), " says so already")
+    loaded = Settings.load()
+    origin = loaded.origins[_SETTING]
+    if origin != str(file):
+        output.note(f"another value is in force: {_SETTING} comes from {origin}")
+
+
+def _signed(value: float) -> str:
+    from twolane.evaluation.figures import MINUS, share
+
+    return share(value) if value >= 0 else f"{MINUS}{share(-value)}"

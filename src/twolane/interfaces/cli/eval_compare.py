@@ -1,0 +1,122 @@
+"""`twolane eval compare` and `twolane eval gate`: is the second run better, and may it pass?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.interfaces import eval_wire, failures
+from twolane.interfaces.cli.eval_options import DEFAULT_MEASURE, Measure
+from twolane.interfaces.cli.eval_printing import counted
+from twolane.interfaces.cli.options import AsJson, Quiet
+
+if TYPE_CHECKING:
+    from twolane.evaluation.comparing import Change, Comparison
+    from twolane.evaluation.runs import Place, Run, Vote
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="A", help="The run before the change.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="The run after it.")],
+    measure: Measure = DEFAULT_MEASURE,
+    rows: Annotated[
+        int, typer.Option("-n", metavar="N", min=0, help="How many queries each way.")
+    ] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show how much better the second run is, how surely, and for which queries and why."""
+    import twolane.evaluation.comparing as comparing
+    from twolane.evaluation.runs import load_run
+
+    old, new = load_run(before), load_run(after)
+    found = comparing.compare(old, new, measure)
+    differences = comparing.circumstances(old, new)
+    if as_json:
+        output.say_json(eval_wire.comparison_json(found, differences, rows))
+        return
+    _show(found, old, new)
+    for what, was, now in differences:
+        output.say((f"{what}: ", output.DIM), f"{was} → {now}", indent=2)
+    _show_changes("better", found.better, rows, output.GOOD)
+    _show_changes("worse", found.worse, rows, output.BAD)
+
+
+def gate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run that wants to pass.")],
+    baseline: Annotated[
+        Path, typer.Option("--baseline", metavar="RUN", help="The run that it must not fall below.")
+    ],
+    measure: Measure = DEFAULT_MEASURE,
+    tolerance: Annotated[
+        float, typer.Option(metavar="T", min=0.0, help="How much worse is still let through.")
+    ] = 0.01,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Exit with 1 if a run is worse than the baseline by more than the tolerance."""
+    import twolane.evaluation.comparing as comparing
+    from twolane.evaluation.runs import load_run
+
+    found = comparing.compare(load_run(baseline), load_run(run), measure)
+    passed = comparing.passes(found, tolerance)
+    if as_json:
+        output.say_json(eval_wire.gate_json(found, tolerance, passed=passed))
+    elif not (passed and quiet):
+        verdict = ("passed", output.GOOD) if passed else ("regression", output.BAD)
+        output.say(verdict, f": {_moved(found)} (tolerance {tolerance:g})")
+    return failures.OK if passed else failures.PROBLEMS
+
+
+def _show(found: Comparison, before: Run, after: Run) -> None:
+    from twolane.evaluation.figures import probability
+
+    same = len(before.table((found.measure,)).queries) - len(found.changes)
+    output.say((_moved(found), output.TITLE), f"  {probability(found.p)}")
+    counts = f"{len(found.better)} better, {len(found.worse)} worse, {same} as before"
+    output.say(f"{before.golden.name}: {counts}", indent=2)
+    if before.name != after.name:
+        output.say(("run: ", output.DIM), f"{before.name} → {after.name}", indent=2)
+
+
+def _moved(found: Comparison) -> str:
+    from twolane.evaluation.figures import change_with_interval, share
+
+    return (
+        f"{found.measure} {share(found.before)} → {share(found.after)}  "
+        f"Δ {change_with_interval(found.interval)}"
+    )
+
+
+def _show_changes(title: str, changes: Sequence[Change], rows: int, style: str) -> None:
+    from twolane.evaluation.figures import change
+
+    if not changes or not rows:
+        return
+    output.say()
+    output.say((title, style))
+    for one in changes[:rows]:
+        output.say(f"{change(one.delta)}  ", (one.query, output.TITLE), (f"  {one.id}", output.DIM))
+        output.say(_first("before", one.ranks_before, one.was), indent=7)
+        output.say(_first("after", one.ranks_after, one.now), indent=7)
+    if len(changes) > rows:
+        output.say(f"and {counted(len(changes) - rows, 'more', 'more')}", indent=7)
+
+
+def _first(when: str, ranks: Sequence[int], first: Place | None) -> str:
+    """Where the right answers stood, and who put the first of them there."""
+    if first is None:
+        return f"{when:<6}  no right answer"
+    at = ", ".join(map(str, ranks))
+    votes = ", ".join(_vote(vote) for vote in first.votes)
+    return f"{when:<6}  rank {at}  {first.path}  ({votes or 'no votes kept'})"
+
+
+def _vote(vote: Vote) -> str:
+    if vote.abstained:
+        return f"{vote.lane} abstained {vote.value:.4f}"
+    score = "" if vote.score is None else f" score {vote.score:.3g}"
+    return f"{vote.lane} rank {vote.rank}{score} vote {vote.value:.4f}"

@@ -1,0 +1,219 @@
+"""`twolane eval golden`: make, extend and check golden sets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.errors import BadInput
+from twolane.interfaces import eval_wire
+from twolane.interfaces.cli.eval_options import bench_folder
+from twolane.interfaces.cli.eval_printing import counted
+from twolane.interfaces.cli.guard import guarded
+from twolane.interfaces.cli.opening import load_settings, open_library
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.progress import steps_bar
+
+if TYPE_CHECKING:
+    from twolane.evaluation.golden import GoldenSet
+    from twolane.settings import Settings
+
+golden = typer.Typer(
+    name="golden",
+    help="Make, extend and check golden sets.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Out = Annotated[Path, typer.Argument(metavar="OUT.json", help="The file of the golden set.")]
+
+
+def build(
+    out: Out,
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="How many queries in all.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="S", help="Another seed, other queries.")] = 0,
+    kinds: Annotated[
+        str, typer.Option(metavar="K,K…", help="What queries are made from.")
+    ] = "title,alias,heading,anchor,phrase",
+    hide_words: Annotated[
+        str,
+        typer.Option(
+            metavar="none|own|stems",
+            help="own: drop the words of the note's title; stems: use other forms of the words.",
+        ),
+    ] = "none",
+    split: Annotated[
+        str,
+        typer.Option(metavar="A,B", help="Write OUT.A.json and OUT.B.json with different notes."),
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Make a golden set from your own notes, without judging anything."""
+    from twolane.evaluation.golden import save_golden, validate
+    from twolane.evaluation.golden_build import Recipe
+    from twolane.evaluation.golden_build import build as build_sets
+    from twolane.evaluation.golden_hiding import Hiding
+    from twolane.evaluation.naming import Names, vault_of
+
+    if hide_words not in list(Hiding):
+        raise BadInput(f"--hide-words {hide_words!r} is none of {', '.join(Hiding)}")
+    recipe = Recipe(count, seed, _listed(kinds), Hiding(hide_words), _listed(split) or ("",))
+    files = [_beside(out, part) for part in recipe.splits]
+    for file in files:
+        if file.exists() and not force:
+            raise BadInput(f"{file} exists; choose another name, or replace it with --force")
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    with steps_bar(quiet=quiet) as steps, open_library(settings) as library:
+        steps.step("reading the notes")
+        sets = build_sets(library, recipe, name=_stem(out), vault=vault_of(library, out))
+        known = Names(library).known()
+        for one in sets:
+            validate(one, known)
+    for file, one in zip(files, sets, strict=True):
+        save_golden(one, file)
+    _tell(list(zip(files, sets, strict=True)), as_json=as_json, quiet=quiet)
+
+
+def add(
+    out: Out,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is searched for.")],
+    relevant: Annotated[
+        list[str] | None, typer.Option(metavar="DOC", help="A document that answers it.")
+    ] = None,
+    partial: Annotated[
+        list[str] | None, typer.Option(metavar="DOC", help="One that answers a part of it.")
+    ] = None,
+    unanswerable: Annotated[
+        bool, typer.Option("--unanswerable", help="No document answers it.")
+    ] = False,
+    lang: Annotated[str | None, typer.Option(metavar="LANG", help="The query's language.")] = None,
+    direction: Annotated[
+        str | None, typer.Option(metavar="A→B", help="Languages of query and answer.")
+    ] = None,
+    category: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A group to report on its own.")
+    ] = None,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Add a query that you have judged to a golden set; the file is made if need be."""
+    from twolane.evaluation.golden import save_golden
+    from twolane.evaluation.golden_adding import Judged, open_set, with_query
+    from twolane.evaluation.naming import Names, vault_of
+
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    with open_library(settings) as library:
+        names = Names(library)
+
+        def resolved(references: Sequence[str] | None) -> tuple[str, ...]:
+            found = (library.document(typed(one)) for one in references or ())
+            return tuple(names.of(document) for document in found)
+
+        judged = Judged(
+            query=typed(query),
+            relevant=resolved(relevant),
+            partial=resolved(partial),
+            unanswerable=unanswerable,
+            lang=lang,
+            direction=direction,
+            category=category,
+        )
+        held = open_set(out, vault_of(library, out))
+    longer = with_query(held, judged)
+    save_golden(longer, out)
+    _tell([(out, longer)], as_json=as_json, quiet=quiet)
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A golden set in any format.")],
+    vault: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The notes that it is about; otherwise as it says."),
+    ] = None,
+    as_json: AsJson = False,
+    db: Annotated[
+        Path | None, typer.Option("--db", metavar="FILE", help="A database that has the notes.")
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Check that a golden set can be read, makes sense, and names notes that exist."""
+    from twolane.evaluation.golden import corpus_ids, load_golden, validate
+
+    if db is not None and vault is not None:
+        raise BadInput("give the notes either as --db or as --vault, not both")
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    found = load_golden(file)
+    validate(found)
+    if vault is not None:
+        found = replace(found, vault=str(vault.expanduser().resolve()))
+    if db is not None:
+        _check_database(found, settings)
+    elif found.vault is not None:
+        _check_vault(found, file, settings, quiet=quiet)
+    elif file.is_dir():
+        validate(found, corpus_ids(file))
+    elif not quiet:
+        output.note("it names no vault, so whether its notes exist was not checked; give --db")
+    _tell([(file, found)], as_json=as_json, quiet=quiet)
+
+
+for _command in (build, add, check):
+    golden.command()(guarded(_command))
+
+
+def _check_database(found: GoldenSet, settings: Settings) -> None:
+    from twolane.evaluation.golden import validate
+    from twolane.evaluation.naming import Names
+
+    with open_library(settings) as library:
+        validate(found, Names(library).known())
+
+
+def _check_vault(found: GoldenSet, file: Path, settings: Settings, *, quiet: bool) -> None:
+    from twolane.evaluation.running import bench
+
+    # Words are enough to know which notes there are.
+    words_only = replace(settings, embedder="none")
+    with steps_bar(quiet=quiet) as steps:
+        bench(found, file, words_only, bench_folder(settings), steps.step).close()
+
+
+def _tell(sets: Sequence[tuple[Path, GoldenSet]], *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        output.say_json(eval_wire.golden_json(sets))
+        return
+    if quiet:
+        return
+    for path, one in sets:
+        groups = Counter(query.category or "other" for query in one.queries)
+        listed = ", ".join(f"{name} {count}" for name, count in sorted(groups.items()))
+        output.say(
+            (str(path), output.PLACE),
+            f"  {counted(len(one.queries), 'query', 'queries')} ({listed})",
+        )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _stem(out: Path) -> str:
+    return out.name.removesuffix(".json")
+
+
+def _beside(out: Path, part: str) -> Path:
+    """The file of one part: `notes.json` becomes `notes.dev.json`."""
+    return out.with_name(f"{_stem(out)}.{part}.json") if part else out

@@ -1,0 +1,84 @@
+"""The JSON of the commands that try settings out; the only place that spells its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from twolane.evaluation.ablation import Ablation, Measured
+    from twolane.evaluation.calibration import Calibration
+    from twolane.evaluation.summaries import Summary
+
+Json = dict[str, Any]
+
+
+def ablation_json(ablation: Ablation, file: Path) -> Json:
+    """What `eval ablate` measured."""
+    return {
+        "measure": ablation.measure,
+        "file": str(file),
+        "sets": [
+            {"name": name, "rows": [_row(row, ablation.measure) for row in rows]}
+            for name, rows in ablation.by_set.items()
+        ],
+    }
+
+
+def calibration_json(calibration: Calibration, file: Path, change: str | None) -> Json:
+    """What `eval calibrate` found; `change` is what became of the settings file, if asked for."""
+    from twolane.evaluation.calibration_files import as_json
+
+    return {**as_json(calibration), "file": str(file), "settings_change": change}
+
+
+def xquad_json(
+    summary: Summary, table: Mapping[tuple[str, str], Mapping[int, float]], file: Path
+) -> Json:
+    """What `eval xquad` measured."""
+    return {
+        "name": summary.run.golden.name,
+        "mode": summary.run.mode,
+        "file": str(file),
+        "queries": len(summary.run.asked),
+        "overall": {
+            name: {"estimate": one.estimate, "low": one.low, "high": one.high, "level": one.level}
+            for name, one in zip(summary.table.measures, summary.intervals, strict=True)
+        },
+        "recall": [
+            {"from": asked, "to": sought, **{f"recall@{k}": value for k, value in row.items()}}
+            for (asked, sought), row in table.items()
+        ],
+        "ms": {"p50": summary.p50, "p95": summary.p95},
+        "degraded": [{"reason": reason, "queries": count} for reason, count in summary.degraded],
+    }
+
+
+def _row(row: Measured, measure: str) -> Json:
+    from twolane.evaluation.ablation_files import figures
+
+    comparison = row.comparison
+    return {
+        "preset": row.preset.name,
+        "reason": row.preset.reason,
+        "changes": dict(row.preset.changes),
+        "mode": row.preset.mode.value,
+        "follows": row.preset.follows,
+        "figures": figures(row, measure),
+        "delta": None
+        if comparison is None
+        else {
+            "estimate": comparison.interval.estimate,
+            "low": comparison.interval.low,
+            "high": comparison.interval.high,
+            "level": comparison.interval.level,
+            "p": comparison.p,
+            "better": len(comparison.better),
+            "worse": len(comparison.worse),
+        },
+        "ms": {"p50": row.p50, "p95": row.p95},
+        "bytes": {"database": row.weight.database, "vectors": row.weight.vectors},
+        "degraded": row.degraded,
+        "kept": row.kept,
+    }

@@ -1,0 +1,100 @@
+"""Which words two documents share that few others hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import log
+
+from twolane.answers import Candidate, Frequencies
+from twolane.chunking import plain
+from twolane.highlighting import spellings
+from twolane.language import is_function_word, stream, tokens
+from twolane.model import FIELDS, Document
+from twolane.ports import Retrieval
+from twolane.scopes import Scope, Word
+from twolane.scoring import WEIGHTS, rarity
+
+# Words that stand in a link's address but say nothing.
+_IDLE = frozenset(("http", "https", "www", "com", "org", "net", "html", "md"))
+
+# In a small vault a word that only these two documents hold is in a large share of all.
+_FEW_DOCUMENTS = 2
+
+
+def words_by_id(retrieval: Retrieval, ids: Sequence[str]) -> dict[str, Candidate]:
+    """The streams of documents that were found in scope before."""
+    if not ids:
+        return {}
+    scope = Scope(documents=tuple(ids), archived=True)
+    found = retrieval.lexical((), scope, every=False, limit=len(ids))
+    return {candidate.id: candidate for candidate in found}
+
+
+def counted(candidate: Candidate) -> Counter[str]:
+    """How much of the document each of its terms makes up; a title counts more than a body."""
+    counts: Counter[str] = Counter()
+    for name in FIELDS:
+        weight = round(WEIGHTS[name])
+        for term in str(getattr(candidate.stems, name)).split():
+            if _says_something(term):
+                counts[term] += weight
+    return counts
+
+
+def frequencies_of(retrieval: Retrieval, terms: Iterable[str]) -> Frequencies:
+    """How many documents hold each of the terms."""
+    return retrieval.frequencies([_word(term) for term in sorted(terms)])
+
+
+def telling(
+    counts: Mapping[str, int], frequencies: Frequencies, common_share: float
+) -> list[tuple[str, float]]:
+    """The terms that say what a document is about, most telling first, each with its weight.
+
+    A term that more than `common_share` of all documents hold is not telling.
+    """
+    most = max(_FEW_DOCUMENTS, common_share * frequencies.documents)
+    weighed = [
+        (term, rarity(_word(term), frequencies) * log(1 + count))
+        for term, count in counts.items()
+        if frequencies.containing.get(term, 0) <= most
+    ]
+    weighed.sort(key=lambda pair: (-pair[1], pair[0]))
+    return weighed
+
+
+def written(document: Document, languages: Collection[str], terms: Collection[str]) -> list[str]:
+    """The terms as the document writes them, in the order of the terms; those it shows to readers.
+
+    Function words and words that only stand in addresses are left out.
+    """
+    left = set(terms)
+    forms: dict[str, str] = {}
+    for text in _shown(document):
+        for token in tokens(text):
+            if not left:
+                break
+            for language in spellings(languages):
+                for stem in stream(token.text, language).split():
+                    if stem in left:
+                        left.discard(stem)
+                        forms[stem] = token.text
+    kept = [forms[term] for term in terms if term in forms]
+    return [form for form in dict.fromkeys(kept) if not is_function_word(form, languages)]
+
+
+def _shown(document: Document) -> Iterable[str]:
+    yield document.title
+    yield "\n".join((*document.aliases, *document.tags, document.description, document.summary))
+    yield plain(document.body)
+
+
+def _says_something(term: str) -> bool:
+    # A pair of characters is a word in scripts without spaces, a syllable elsewhere.
+    least = 3 if term.isascii() else 2
+    return len(term) >= least and not term.isdigit() and term not in _IDLE
+
+
+def _word(term: str) -> Word:
+    return Word(term, (term,))

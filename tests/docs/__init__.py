@@ -1,0 +1,1 @@
+"""The documents are complete, and what they show is true."""

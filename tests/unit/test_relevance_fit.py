@@ -1,0 +1,220 @@
+"""Fits from the signs of a result to the chance that it is relevant."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twolane.answers import Contribution, Lane
+from twolane.errors import BadInput
+from twolane.evaluation.relevance_fit import (
+    NAMES,
+    Features,
+    Isotonic,
+    Logistic,
+    features,
+    fit_from_json,
+    fit_isotonic,
+    fit_logistic,
+    reliability,
+)
+
+OUTCOMES = st.lists(
+    st.tuples(st.floats(-1, 1, allow_subnormal=False).map(lambda x: round(x, 3)), st.booleans()),
+    min_size=2,
+    max_size=60,
+).filter(lambda rows: {outcome for _, outcome in rows} == {True, False})
+
+
+def drawn(seed: int, count: int) -> list[tuple[float, bool]]:
+    """Similarities between -1 and 1, relevant with the chance that `truth` gives them."""
+    dice = random.Random(seed)
+    values = [dice.uniform(-1, 1) for _ in range(count)]
+    return [(value, dice.random() < truth(value)) for value in values]
+
+
+def truth(value: float) -> float:
+    """The chance that the data is drawn with."""
+    return 1 / (1 + math.exp(-(4 * value - 1)))
+
+
+class TestIsotonic:
+    """Pooling adjacent violators."""
+
+    @given(OUTCOMES, st.lists(st.floats(-2, 2), min_size=2, max_size=20))
+    def test_it_never_falls(self, rows: list[tuple[float, bool]], asked: list[float]) -> None:
+        """A larger value never has a smaller chance, and every chance is one."""
+        fit = fit_isotonic([value for value, _ in rows], [outcome for _, outcome in rows])
+        chances = [fit.predict(value) for value in sorted(asked)]
+        assert all(one <= other + 1e-12 for one, other in pairwise(chances))
+        assert all(0 <= chance <= 1 for chance in chances)
+
+    @given(OUTCOMES)
+    def test_it_is_right_on_average(self, rows: list[tuple[float, bool]]) -> None:
+        """Over the data that it was made from, predictions and outcomes have the same mean."""
+        fit = fit_isotonic([value for value, _ in rows], [outcome for _, outcome in rows])
+        predicted = sum(fit.predict(value) for value, _ in rows)
+        assert predicted == pytest.approx(sum(outcome for _, outcome in rows))
+
+    @given(OUTCOMES)
+    def test_order_does_not_matter(self, rows: list[tuple[float, bool]]) -> None:
+        """The same outcomes in another order give the same fit."""
+        turned = rows[::-1]
+        assert fit_isotonic(*zip(*rows, strict=True)) == fit_isotonic(*zip(*turned, strict=True))
+
+    def test_the_textbook_example(self) -> None:
+        """Neighbours in the wrong order are pooled to their mean; the rest stays."""
+        fit = fit_isotonic([1, 2, 3, 4, 5, 6], [False, True, False, True, True, True])
+        assert fit.points == ((1, 0.0), (2, 0.5), (3, 0.5), (4, 1.0), (6, 1.0))
+        assert fit.predict(2.5) == 0.5
+        assert fit.predict(3.5) == 0.75
+        assert (fit.predict(-9), fit.predict(9)) == (0.0, 1.0)
+
+    def test_known_chances_are_found(self) -> None:
+        """From many outcomes the chances that they were drawn with come back."""
+        rows = drawn(1, 20_000)
+        fit = fit_isotonic([value for value, _ in rows], [outcome for _, outcome in rows])
+        for value in (-0.8, -0.4, 0.0, 0.25, 0.5, 0.8):
+            assert fit.predict(value) == pytest.approx(truth(value), abs=0.06)
+
+
+class TestLogistic:
+    """Logistic regression whose weights are not negative."""
+
+    def test_known_chances_are_found(self) -> None:
+        """From many outcomes the weights that they were drawn with come back."""
+        rows = drawn(2, 20_000)
+        fit = fit_logistic([[value] for value, _ in rows], [outcome for _, outcome in rows])
+        assert fit.weights[0] == pytest.approx(4, rel=0.1)
+        assert fit.intercept == pytest.approx(-1, abs=0.15)
+
+    @given(OUTCOMES, st.randoms(use_true_random=False))
+    def test_it_never_falls(self, rows: list[tuple[float, bool]], dice: random.Random) -> None:
+        """More of any feature never means less relevant, whatever the outcomes say."""
+        outcomes = [outcome for _, outcome in rows]
+        fit = fit_logistic([[value, dice.random()] for value, _ in rows], outcomes)
+        assert all(weight >= 0 for weight in fit.weights)
+        assert fit.predict([0.1, 0.5]) <= fit.predict([0.2, 0.5]) <= fit.predict([0.2, 0.6])
+
+    def test_a_misleading_feature_gets_no_weight(self) -> None:
+        """A sign that points the wrong way is ignored, and the base rate remains."""
+        rows = drawn(3, 2_000)
+        fit = fit_logistic([[-value] for value, _ in rows], [outcome for _, outcome in rows])
+        assert fit.weights == (0.0,)
+        share = sum(outcome for _, outcome in rows) / len(rows)
+        assert fit.predict([0.3]) == pytest.approx(share, abs=1e-6)
+
+    def test_what_can_be_told_apart_stays_finite(self) -> None:
+        """Without a single error in the data the chances approach 0 and 1 and stay chances."""
+        fit = fit_logistic([[0.0], [0.1], [0.9], [1.0]] * 50, [False, False, True, True] * 50)
+        assert 0 < fit.predict([0.0]) < 0.1
+        assert 0.9 < fit.predict([1.0]) < 1
+        assert (fit.predict([-1e6]), fit.predict([1e6])) == (0.0, 1.0)
+
+    def test_a_feature_that_never_changes_is_harmless(self) -> None:
+        """A constant column neither divides by nothing nor counts."""
+        rows = drawn(4, 500)
+        outcomes = [outcome for _, outcome in rows]
+        with_constant = fit_logistic([[value, 7.0] for value, _ in rows], outcomes)
+        without = fit_logistic([[value] for value, _ in rows], outcomes)
+        assert with_constant.predict([0.2, 7.0]) == pytest.approx(without.predict([0.2]), abs=1e-6)
+
+
+class TestReliability:
+    """How far predictions can be believed."""
+
+    def test_the_figures_by_hand(self) -> None:
+        """Brier is the mean squared error, ECE the weighted distance of bins, AUROC by pairs."""
+        found = reliability([0.1, 0.1, 0.7, 0.9], [False, True, False, True], bins=2)
+        assert found.brier == pytest.approx((0.01 + 0.81 + 0.49 + 0.01) / 4)
+        assert [(one.low, one.high, one.count) for one in found.bins] == [(0, 0.5, 2), (0.5, 1, 2)]
+        assert [one.relevant for one in found.bins] == [0.5, 0.5]
+        assert found.ece == pytest.approx((2 * 0.4 + 2 * 0.3) / 4)
+        assert found.auroc == pytest.approx((0.5 + 0 + 1 + 1) / 4)
+
+    def test_honest_predictions_are_reliable(self) -> None:
+        """Chances that the outcomes were drawn with have hardly any calibration error."""
+        rows = drawn(5, 20_000)
+        found = reliability([truth(value) for value, _ in rows], [outcome for _, outcome in rows])
+        assert found.ece < 0.01
+        assert sum(one.count for one in found.bins) == len(rows)
+
+    def test_certainty_has_a_bin(self) -> None:
+        """A chance of exactly 1 is in the last bin."""
+        found = reliability([1.0, 0.0], [True, False])
+        assert [(one.low, one.count) for one in found.bins] == [(0.0, 1), (0.9, 1)]
+        assert (found.brier, found.ece, found.auroc) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("relevant", [[], [True, True], [False]])
+def test_one_kind_of_outcome_is_not_enough(relevant: list[bool]) -> None:
+    """A fit or a figure from relevant results alone, or from none, would say anything."""
+    values = [0.5] * len(relevant)
+    for attempt in (
+        lambda: fit_isotonic(values, relevant),
+        lambda: fit_logistic([[one] for one in values], relevant),
+        lambda: reliability(values, relevant),
+    ):
+        with pytest.raises(BadInput, match="relevant and irrelevant"):
+            attempt()
+
+
+def vote(lane: Lane, score: float, share: float = 1.0, *, abstained: bool = False) -> Contribution:
+    """What a lane gave a result."""
+    return Contribution(lane, None if abstained else 1, score, 1.0, share, 0.1, abstained)
+
+
+def test_features_come_from_contributions() -> None:
+    """Similarity is the dense lane's, coverage the root of the vote; who abstains saw nothing."""
+    found = features(
+        [
+            [vote(Lane.DENSE, 0.6), vote(Lane.LEXICAL, 3.0, 1.0)],
+            [vote(Lane.LEXICAL, 2.0, 0.25)],
+            [vote(Lane.DENSE, 0.5), vote(Lane.LEXICAL, 0.0, 0.9, abstained=True)],
+            [vote(Lane.DENSE, 0.4)],
+        ],
+        coverage_power=2.0,
+        floor=0.1,
+    )
+    assert [one.similarity for one in found] == [0.6, 0.1, 0.5, 0.4]
+    assert [one.nearness for one in found] == pytest.approx([0.0, -0.5, -0.1, -0.2])
+    assert [one.coverage for one in found] == [1.0, 0.5, 0.0, 0.0]
+    assert [one.complete for one in found] == [1.0, 0.0, 0.0, 0.0]
+    assert [one.height for one in found] == [1.0, 1 / 2, 1 / 3, 1 / 4]
+    assert features([], coverage_power=2.0, floor=0.0) == []
+
+
+def test_a_vote_without_power_is_a_full_one() -> None:
+    """Where every match votes alike, a match counts as complete."""
+    (found,) = features([[vote(Lane.LEXICAL, 1.0)]], coverage_power=0.0, floor=0.0)
+    assert (found.coverage, found.complete) == (1.0, 1.0)
+
+
+SIGNS = Features(0.3, -0.1, 0.5, 0.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        Isotonic(((0.0, 0.1), (0.5, 0.9))),
+        Logistic(-2.0, tuple(float(at) for at in range(len(NAMES)))),
+    ],
+)
+def test_a_fit_survives_its_file(fit: Isotonic | Logistic) -> None:
+    """What is read back predicts the same."""
+    again = fit_from_json(json.loads(json.dumps(fit.as_json())))
+    assert again == fit
+    assert again.of(SIGNS) == fit.of(SIGNS)
+
+
+@pytest.mark.parametrize("kept", [{}, {"kind": "logistic", "intercept": 0, "weights": {"x": 1}}])
+def test_a_foreign_fit_is_refused(kept: dict[str, object]) -> None:
+    """A fit over other features must not be applied to ours."""
+    with pytest.raises(BadInput, match="calibrate again"):
+        fit_from_json(kept)

@@ -1,0 +1,199 @@
+"""The report: one file that needs nothing else, in which nothing is markup that was not meant."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.run_builders import GOLDEN, PERFECT, run_of
+from twolane.errors import BadInput
+from twolane.evaluation import plots
+from twolane.evaluation.golden import GoldenQuery, GoldenSet
+from twolane.evaluation.report import gather, html_report, markdown_report
+from twolane.evaluation.report_figures import dense_scores
+from twolane.evaluation.runs import Run
+from twolane.evaluation.significance import Interval
+
+HOSTILE = """"><script>alert('x')</script><img src=x onerror=alert(1)>&{{}}%s|\\`]]>https://evil"""
+MEASURES = ("ndcg@10", "recall@10", "mrr")
+
+
+class Tags(HTMLParser):
+    """Counts the tags of a page, and keeps their attributes and the text between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += attrs
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def read(page: str) -> Tags:
+    """The tags of a page, each of which is closed where it must be."""
+    found = Tags()
+    found.feed(page)
+    found.close()
+    assert found.open == []
+    return found
+
+
+def with_text(text: str) -> list[Run]:
+    """Two runs in which everything that can be a text is this one."""
+    queries = tuple(
+        replace(query, query=f"{text} {query.id}", direction=text, category=text)
+        for query in GOLDEN.queries
+    )
+    golden = replace(GOLDEN, name=text or "set", description=text, queries=queries)
+    run = run_of(golden=golden, name=text, mode="hybrid", settings={"embedder": text})
+    turned = {id: tuple(reversed(paths)) for id, paths in PERFECT.items()}
+    other = run_of(turned, golden=golden, name=f"{text}2", commit=text, machine={text: text})
+    degraded = replace(other.asked[0], degraded=(text,))
+    return [run, replace(other, asked=(degraded, *other.asked[1:]))]
+
+
+def test_hostile_texts_stay_texts() -> None:
+    """A title that looks like a script is shown, and makes no tag and no attribute."""
+    page = html_report(gather(with_text(HOSTILE), MEASURES, HOSTILE))
+    found = read(page)
+    assert found.tags.keys().isdisjoint({"script", "img", "iframe", "object", "link", "a"})
+    assert not any(name.startswith("on") for name, _ in found.attributes)
+    assert HOSTILE in "".join(found.text)
+    assert found.tags == read(html_report(gather(with_text("kind"), MEASURES, "kind"))).tags
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30))
+def test_any_text_stays_text(text: str) -> None:
+    """Whatever a query says, the page has the same tags, and the Markdown the same columns."""
+    usual, given = gather(with_text("kind"), MEASURES), gather(with_text(text), MEASURES)
+    assert read(html_report(given)).tags == read(html_report(usual)).tags
+    columns = [line.count("|") - line.count("\\|") for line in rows(markdown_report(given))]
+    assert columns == [line.count("|") for line in rows(markdown_report(usual))]
+
+
+def rows(markdown: str) -> list[str]:
+    """The lines of all tables."""
+    return [line for line in markdown.split("\n") if line.startswith("|")]
+
+
+def test_nothing_is_loaded() -> None:
+    """The page names no other file and no address, neither in markup nor in style."""
+    page = html_report(gather([run_of(), run_of(name="b", ms=90)], MEASURES))
+    assert not re.search(r"https?:|//|url\(|@import|src=|href=", page)
+
+
+def test_plots_are_well_formed_and_described() -> None:
+    """Each plot is sound XML with a title and a description; each table has a caption."""
+    turned = {id: tuple(reversed(paths)) for id, paths in PERFECT.items()}
+    page = html_report(gather([run_of(), run_of(turned, name="b")], MEASURES))
+    found = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    # Forest, direction, category, quality against time, deltas, similarities.
+    assert len(found) == 6
+    for svg in found:
+        drawn = ET.fromstring(svg)
+        assert drawn.get("role") == "img" and drawn.get("aria-label")
+        assert drawn[0].tag == "title" and drawn[0].text
+        assert drawn[1].tag == "desc" and drawn[1].text
+        for element in drawn.iter():
+            for name in ("x", "y", "cx", "cy", "x1", "y1", "x2", "y2", "width", "height"):
+                if element.get(name) is not None and element.tag != "svg":
+                    assert -50 <= float(str(element.get(name))) <= 1000
+    assert page.count("<table>") == page.count("<caption>")
+    assert 'lang="en"' in page and "prefers-color-scheme:dark" in page
+
+
+def test_figures_are_the_same_in_both_forms() -> None:
+    """Means, intervals and differences of the HTML are found in the Markdown."""
+    turned = {id: tuple(reversed(paths)) for id, paths in PERFECT.items()}
+    gathered = gather([run_of(), run_of(turned, name="b")], MEASURES)
+    page, text = html_report(gathered), markdown_report(gathered)
+    (group,) = gathered.groups
+    found = group.entries[1].comparison
+    assert found is not None and found.delta < 0
+    for figure in (f"{found.before:.3f}", f"{found.after:.3f}", f"{-found.delta:.3f}"):
+        assert figure.removeprefix("0") in page and figure.removeprefix("0") in text
+
+
+def test_runs_of_several_sets_stand_apart() -> None:
+    """Each golden set has a section, and is compared within itself only."""
+    other = GoldenSet("other", queries=(GoldenQuery("z", "z", relevant=("a.md",)),))
+    runs = [run_of(), run_of({"z": ("a.md",)}, golden=other), run_of(name="again")]
+    gathered = gather(runs, MEASURES)
+    assert [(one.golden, len(one.entries)) for one in gathered.groups] == [("set", 2), ("other", 1)]
+    assert gathered.groups[0].entries[1].comparison is not None
+    assert html_report(gathered).count("<h2>") == 3
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    """Labels are names, with modes or numbers where names alone are not enough."""
+    runs = [run_of(), run_of(mode="lexical"), run_of(name="x"), run_of(name="x")]
+    labels = [one.label for one in gather(runs, MEASURES).groups[0].entries]
+    assert len(set(labels)) == 4
+    assert [one.label for one in gather(runs[:2], MEASURES).groups[0].entries] == [
+        "hybrid",
+        "lexical",
+    ]
+
+
+def test_a_set_without_answers_is_shown_all_the_same() -> None:
+    """Unanswerable queries have no means, but times and verdicts."""
+    nothing = GoldenSet("u", queries=(GoldenQuery("u", "u", unanswerable=True),))
+    gathered = gather([run_of({"u": ("a.md",)}, golden=nothing)], MEASURES)
+    assert "0 of 1 unanswerable queries recognised, 1 not judged" in html_report(gathered)
+    assert "| hybrid |" in markdown_report(gathered)
+    with pytest.raises(BadInput):
+        gather([], MEASURES)
+
+
+def test_similarities_of_right_and_other_results() -> None:
+    """Scores of the dense lane are sorted by whether the result was right."""
+    right, other = dense_scores(run_of())
+    assert right == [0.8, 0.7, 0.8, 0.8, 0.7]
+    assert other == [0.6, 0.7, 0.6]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
+def test_scales_hold_their_values(values: list[float]) -> None:
+    """Whatever is drawn stands inside the plot, and the axis has a few round ticks."""
+    scale = plots._Scale.over(values, 10, 500)
+    assert all(9.99 <= scale.at(value) <= 500.01 for value in values)
+    assert 2 <= len(scale.ticks()) <= 12
+
+
+def test_many_runs_and_groups_still_draw() -> None:
+    """More series than colours, more groups than room, and equal values are no failure."""
+    groups = [f"a rather long name of a group {number}" for number in range(30)]
+    series = [plots.Series(f"s{n}", (0.5,) * 29 + (None,)) for n in range(12)]
+    same = Interval(0.5, 0.5, 0.5, 0.95)
+    for svg in (
+        plots.grouped_bars(groups, series, "many"),
+        plots.forest([("a", same), ("b", same)], "equal"),
+        plots.delta_bars([("q", 0.0)] * 500, "nothing changed"),
+        plots.histogram([("right", [0.3]), ("other", [0.3])], "one", "x"),
+        plots.scatter([plots.Point("a", same, 0.01, 5000.0)] * 3, "wide", "ms"),
+        plots.scatter([plots.Point("a", same, 0.0, 0.0)], "no time", "ms"),
+    ):
+        ET.fromstring(svg)
