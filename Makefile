@@ -27,12 +27,12 @@ demo: $(VENV)/run.stamp
 	@$(BIN)/python demo/run.py
 
 check: $(VENV)/test.stamp
-	$(BIN)/ruff check src tests benchmarks demo
-	$(BIN)/ruff format --check src tests benchmarks demo
+	$(BIN)/ruff check src tests benchmarks demo docs
+	$(BIN)/ruff format --check src tests benchmarks demo docs
 	$(BIN)/mypy
 
 test: check
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n auto $(TESTS)
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/run.py

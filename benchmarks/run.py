@@ -108,7 +108,8 @@ def _show(name: str, outcome: Outcome, seconds: float) -> None:
     for goal in outcome.goals:
         bound = f"<= {goal.at_most:g}" if goal.at_most is not None else f">= {goal.at_least:g}"
         verdict = "met" if goal.met else "NOT MET"
-        print(f"{verdict:<8} {goal.what}: {goal.measured:.4g} {goal.unit} (goal {bound})")
+        on_cpu = f"; by CPU time {goal.on_cpu:.4g}" if goal.on_cpu is not None else ""
+        print(f"{verdict:<8} {goal.what}: {goal.measured:.4g} {goal.unit} (goal {bound}{on_cpu})")
     for table in outcome.tables:
         print(f"\n{table.title}")
         cells = [table.columns, *([str(cell) for cell in row] for row in table.rows)]

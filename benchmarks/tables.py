@@ -29,6 +29,9 @@ Measured by `make bench`, which runs `python benchmarks/run.py` and keeps every 
 command, code, versions, machine, raw rows.
 Each measurement has a baseline that ran in the same minutes on the same machine, by turns.
 Compare the ratios; seconds depend on the machine and on what else it was doing.
+How busy it was stands at the end of this page: with a load average above the number of cores, \
+everything waits its turn, and the column of CPU time says more about the code than the clock does.
+The clock decides all the same whether a goal is met.
 NumPy's library for linear algebra had one thread on both sides (`OPENBLAS_NUM_THREADS=1`).
 The notes are synthetic: words follow Zipf's law over the vocabulary of the notes in this \
 repository, half of them English, four in ten Russian, one in ten both.
@@ -77,14 +80,16 @@ def _goals(results: Sequence[Result]) -> str:
             most, least = goal["at_most"], goal["at_least"]
             bound = f"≤ {most:,g}" if most is not None else f"≥ {least:,g}"
             verdict = "yes" if goal["met"] else "**no**"
-            rows.append((goal["what"], f"{bound} {unit}", f"{_figure(goal)} {unit}", verdict))
-    return _table(("what", "goal", "measured", "met"), rows)
+            measured, on_cpu = (_figure(goal[key], unit) for key in ("measured", "on_cpu"))
+            rows.append((goal["what"], f"{bound} {unit}", measured, on_cpu, verdict))
+    return _table(("what", "goal", "measured", "by CPU time", "met"), rows)
 
 
-def _figure(goal: Mapping[str, Any]) -> str:
-    """The measured value to three digits, or to whole units where it is large."""
-    measured = float(goal["measured"])
-    return f"{measured:,.0f}" if measured >= 100 else f"{measured:.3g}"
+def _figure(value: float | None, unit: str) -> str:
+    """The value to three digits, or to whole units where it is large."""
+    if value is None:
+        return ""
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
 def _section(result: Result) -> Iterator[str]:

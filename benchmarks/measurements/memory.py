@@ -49,7 +49,7 @@ def measure(room: Room) -> Outcome:
             "twolane", "index", "--no-wait", "--quiet", "--db", "DB", str(vault),
         ]  # fmt: skip
     raw = []
-    for repetition in range(_REPETITIONS):
+    for repetition in range(room.size(_REPETITIONS, 1)):
         for kind, words in kinds.items():
             # Large folders take long, and their peaks hardly differ from run to run.
             if str(corpus.write_vault(room.folder, large)) in words and repetition:

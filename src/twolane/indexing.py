@@ -34,7 +34,7 @@ from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "2"
+ANALYSIS = "1"
 
 # Losing more than this share of a root's files at once looks like a mistake, not like tidying up.
 _SUDDEN_LOSS = 0.5

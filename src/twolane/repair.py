@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from twolane.answers import Repair
-from twolane.language import plain_form, terms_of, tokens, words_of
+from twolane.language import plain_form, symbol_parts, terms_of, tokens, words_of
 from twolane.language.scripts import script_of
 from twolane.ports import Retrieval
 from twolane.query import Query
@@ -22,6 +22,7 @@ from twolane.spelling import in_cyrillic, other_layout, rough, tolerance
 
 # How surely each kind of slip is one; a guess is worth less than what was typed.
 TRUST = {
+    "symbol": 0.9,
     "layout": 0.95,
     "transliteration": 0.95,
     "compound": 0.9,
@@ -154,6 +155,7 @@ def _layout_slip(piece: str, vocabulary: Vocabulary, held: Collection[str]) -> R
 def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool) -> Repair | None:
     stems = sorted({term for position in terms_of(text, [*held]) for term in position})
     for kind, find in (
+        ("symbol", _by_parts),
         ("transliteration", _sounds_alike),
         ("beginning", _beginning),
         ("typo", _one_slip),
@@ -162,10 +164,16 @@ def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool)
         ("part", _part),
     ):
         terms = find(text, stems, vocabulary)
-        if terms and (few or kind == "transliteration"):
+        if terms and (few or kind in ("symbol", "transliteration")):
             written = in_cyrillic(text) if kind == "transliteration" and text.isascii() else None
             return Repair(text, tuple(terms[:_MOST]), kind, written)
     return None
+
+
+def _by_parts(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """The parts of a symbol that no document holds whole."""
+    parts = [term for part in symbol_parts(text) for term in terms_of(part, [None])[0]]
+    return parts if parts and all(term in vocabulary.known for term in parts) else []
 
 
 def _sounds_alike(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:

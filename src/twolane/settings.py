@@ -198,15 +198,16 @@ class Settings:
             for name, value in layer.items():
                 values[name] = _coerced(name, value, origin)
                 origins[name] = origin
-        return Loaded(cls(**values), origins)
+        return Loaded(cls(**values), origins, source)
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings and where each value came from."""
+    """Settings, where each value came from, and the file that was or would be read."""
 
     settings: Settings
     origins: Mapping[str, str]
+    file: Path
 
 
 _FIELDS: dict[str, Field[Any]] = {one.name: one for one in fields(Settings)}

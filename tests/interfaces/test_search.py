@@ -19,6 +19,7 @@ KEYS = {
     "degraded",
     "generation",
     "answerable",
+    "repairs",
     "took_ms",
     "next",
     "results",
@@ -67,8 +68,9 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     """The JSON of a search has exactly the promised keys; those not built yet are null."""
     answer = indexed.json("search", "green tea", "-n", "1")
     assert set(answer) == KEYS
-    assert [answer[key] for key in ("intent", "answerable", "next")] == [None, None, None]
-    assert answer["plan"] == {"lexical": 1.0, "dense": 1.0}
+    assert [answer[key] for key in ("answerable", "next")] == [None, None]
+    assert (answer["intent"], answer["repairs"]) == ("keywords", [])
+    assert answer["plan"] == {"lexical": 1.0, "dense": 0.5}
     assert set(answer["lanes"]) == {"lexical", "dense"}
     assert all(set(lane) == {"hits", "ms"} for lane in answer["lanes"].values())
     assert answer["degraded"] == []

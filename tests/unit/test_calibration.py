@@ -259,9 +259,12 @@ def test_nothing_relevant_in_the_index_is_refused() -> None:
 def test_without_vectors_there_is_nothing_to_calibrate(tmp_path: Path) -> None:
     """No embedder, or passages that wait for a vector, are named with what to do."""
     file, golden = small_set(tmp_path)
-    with bench(golden, file, open_settings(quick(embedder="none")), tmp_path / "kept") as words:
-        with pytest.raises(EmbedderUnavailable, match="without vectors"):
-            sample(golden, words)
+    by_words = open_settings(quick(embedder="none"))
+    with (
+        bench(golden, file, by_words, tmp_path / "kept") as words,
+        pytest.raises(EmbedderUnavailable, match="without vectors"),
+    ):
+        sample(golden, words)
     with bench(golden, file, open_settings(quick()), tmp_path / "kept") as library:
         (tmp_path / "vault" / "new.md").write_text("# New\n\nNot embedded yet.\n", "utf-8")
         library.index(tmp_path / "vault")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,14 @@ def test_presets_are_possible_and_explained(preset: Preset) -> None:
     assert preset.reason[0].isupper()
 
 
+@pytest.mark.parametrize("preset", [*VARIATIONS, *STORY], ids=name)
+def test_presets_are_documented(preset: Preset) -> None:
+    """The reference has a row for each preset, with its reason."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "eval-ablate.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(f"| `{preset.name}` |")]
+    assert any(line.endswith(f"| {preset.reason} |") for line in rows)
+
+
 def test_names_are_unique() -> None:
     """A name means one preset."""
     names = [preset.name for preset in PRESETS]
@@ -115,7 +124,7 @@ def test_steps_of_the_story_build_on_each_other(step: str) -> None:
 
 
 def test_the_story_begins_with_every_choice_undone() -> None:
-    """The first step sets every setting that has a part in ranking; a new one must be decided on."""
+    """The first step sets all that has a part in ranking; a new setting must be decided on."""
     assert STORY[0].name == "F0"
     assert STORY[0].follows is None
     named = set(STORY[0].changes)

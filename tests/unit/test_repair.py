@@ -49,6 +49,7 @@ def known(word: Word) -> bool:
         ("foodprocessor", "food", "compound"),
         ("bx4401", "4401", "compound"),
         ("book mark", "bookmark", "compound"),
+        ("momentRename", "moment", "symbol"),
     ],
 )
 def test_slips_are_repaired(typed: str, meant: str, kind: str) -> None:

@@ -116,6 +116,8 @@ def ablate(
     """
     chosen = known_measure(measure).name
     _require_answers(sets)
+    # The code is named before it runs: whoever edits it meanwhile edits what runs next time.
+    code = ranking_code()
     rows: list[Measured] = []
     total = len(sets) * len(presets)
     for source, golden in sets:
@@ -129,7 +131,7 @@ def ablate(
             comparison = compare(before, run, chosen) if before else None
             rows.append(Measured(preset, run, comparison, weight, kept))
     progress("done", total, total)
-    return Ablation(chosen, settings, ranking_code(), tuple(rows))
+    return Ablation(chosen, settings, code, tuple(rows))
 
 
 def _measured(

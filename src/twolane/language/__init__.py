@@ -254,18 +254,12 @@ def _spell(token: str, language: str | None) -> list[str]:
         folded = tail
     folded = folded.removesuffix("'s")
     folded = folded.replace("'", "")[:_LONGEST]
-    parts = _symbol_parts(token)
-    if parts:
-        # A symbol of a program is nobody's plural: it stays whole, and its parts are words.
-        return [
-            _without_accents(folded),
-            *(one for part in parts for one in _spell(part, language)),
-        ]
-    stemmed = _stem(folded, language)
-    return [_without_accents(stemmed) or folded]
+    whole = _without_accents(_stem(folded, language)) or folded
+    # A symbol of a program is found whole, in any case, and by its parts.
+    return [whole, *(one for part in symbol_parts(token) for one in _spell(part, language))]
 
 
-def _symbol_parts(token: str) -> list[str]:
+def symbol_parts(token: str) -> list[str]:
     """The parts of `camelCase`, or none if the token is an ordinary word."""
     if len(token) > _LONGEST or not _HUMP.search(token):
         return []

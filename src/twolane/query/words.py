@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from twolane.language import (
     Token,
     is_function_word,
     plain_form,
     stemming_languages,
+    symbol_parts,
     terms_of,
     tokens,
 )
@@ -65,7 +66,9 @@ def spell_content(
         idle = [False] * len(found)
     for token, skipped in zip(found, idle, strict=True):
         if not skipped:
-            yield from _spelled(token, held, prefix=token is last)
+            spelled = _spelled(token, held, prefix=token is last)
+            # A symbol of a program is asked for whole; its parts are for those who know no more.
+            yield from islice(spelled, 1 if symbol_parts(token.text) else None)
 
 
 def _is_compound(text: str, found: list[Token]) -> bool:

@@ -35,10 +35,11 @@ __all__ = ["Pair", "Place", "Similar", "SimilarAnswer", "Similarities"]
 # A text in more documents than this is a form that was filled in, not a thought.
 _SHARED_BY_FEW = 3
 
-# Passages this similar say the same in other words, or the same under another title.
-_THE_SAME = 0.95
+# A form under another title is about this similar to itself; a translation seldom is.
+_THE_SAME = 0.9
 
-# The whole and its best passage say as much: a long note may touch a topic in one section only.
+# The whole finds notes on one topic, the best passage finds journals that touch it on one day;
+# half of each loses least on both.
 _SHARE_OF_WHOLE = 0.5
 
 # Passages of a long document that each bring their neighbours into the pool.
@@ -267,9 +268,11 @@ def _measured(
     copies = np.zeros(len(own), np.int64)
     for each in similarities.values():
         copies += (each >= _THE_SAME).any(axis=1)
-    kept = [
+    less = [
         min(weight, _own_share(int(count))) for weight, count in zip(weights, copies, strict=True)
     ]
+    # Where all of a document is shared, nothing in it is less its own than the rest.
+    kept = [weight / max(less) for weight in less]
     whole = _mean(list(mine), kept)
     measured = []
     for id, each in similarities.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.options import require_utf8
-from twolane.settings import Loaded, Settings, config_file
+from twolane.settings import Loaded, Settings
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -35,8 +35,7 @@ def load_settings(
 
 def settings_file(loaded: Loaded) -> Path:
     """The file that settings came from, or the one that they are looked for in."""
-    named = set(loaded.origins.values()) - {"default", "environment", "argument"}
-    return Path(named.pop()) if named else config_file()
+    return loaded.file
 
 
 def open_library(settings: Settings, *, create: bool = False) -> Library:

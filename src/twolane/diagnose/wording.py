@@ -1,0 +1,67 @@
+"""The verdict in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from twolane.answers import Lane
+from twolane.diagnose.values import Obstacle, Opinion, Standing, WordFound
+
+# How each lane looks at a document; a lane that is not here is called by its name.
+_BY = {Lane.LEXICAL: "by words", Lane.DENSE: "by meaning"}
+
+# A verdict is read at a glance; the table below it has the rest.
+_MOST_REASONS = 2
+_MOST_WORDS = 4
+
+
+def verdict(
+    standing: Standing,
+    rank: int | None,
+    found: int,
+    limit: int,
+    opinions: Sequence[Opinion],
+    words: Sequence[WordFound],
+    obstacles: Sequence[Obstacle],
+) -> str:
+    """Where the document is and the main reason, as a sentence."""
+    if rank is None:
+        reasons = [obstacle.reason for obstacle in obstacles[:_MOST_REASONS]]
+        because = ", and ".join(reasons) or "no lane brought it"
+        return f"It is not found because {because}."
+    place = f"It is {ordinal(rank)} of {found}"
+    if standing == Standing.BELOW:
+        place += f", below the {limit} that are shown"
+    reasons = [*_opinions(opinions), *_lacking(words)]
+    if not opinions:
+        reasons = ["a query of filters alone lists what they leave, newest first"]
+    return f"{place}: {'; '.join(reasons)}." if reasons else f"{place}."
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def by_lane(lane: Lane) -> str:
+    """How the lane looks at a document, in words."""
+    return _BY.get(lane, f"by {lane.value}")
+
+
+def _opinions(opinions: Sequence[Opinion]) -> Iterator[str]:
+    ranked = [f"{by_lane(one.lane)} {ordinal(one.rank)}" for one in opinions if one.rank]
+    if ranked:
+        yield ", ".join(ranked)
+    for one in opinions:
+        if one.abstained:
+            yield f"not judged {by_lane(one.lane)}, because {one.reason}"
+        elif one.rank is None:
+            yield f"not found {by_lane(one.lane)}, because {one.reason}"
+
+
+def _lacking(words: Sequence[WordFound]) -> Iterator[str]:
+    lacking = [f"“{one.word}”" for one in words if not one.held]
+    if lacking and len(lacking) < len(words):
+        more = "" if len(lacking) <= _MOST_WORDS else " and others"
+        yield f"it lacks {', '.join(lacking[:_MOST_WORDS])}{more}"
