@@ -38,7 +38,7 @@ from twolane.model import (
     digest,
 )
 from twolane.permissions import require
-from twolane.ports import Embedder, Store
+from twolane.ports import Embedder, Source, Store
 from twolane.scopes import Capability, Scope
 from twolane.search import Searcher
 from twolane.settings import Settings, cache_path, database_path
@@ -46,6 +46,7 @@ from twolane.spaces import serving
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
+    from twolane.diagnose import Diagnoser, Diagnosis
     from twolane.indexing import Report
     from twolane.pipeline import Filled
     from twolane.similar import SimilarAnswer, Similarities
@@ -124,6 +125,19 @@ class Library:
         wanted = _checked(limit, self.settings)
         return self._searcher.search(text, scope, mode=Mode(mode), limit=wanted)
 
+    def why(
+        self,
+        text: str,
+        reference: str,
+        *,
+        scope: Scope = LOCAL,
+        mode: Mode | str = Mode.HYBRID,
+        limit: int | None = None,
+    ) -> Diagnosis:
+        """Why a document is, or is not, among the results of a query, and what would change it."""
+        wanted = _checked(limit, self.settings)
+        return self._diagnoser.why(text, reference, scope, mode=Mode(mode), limit=wanted)
+
     def similar(
         self,
         reference: str,
@@ -157,17 +171,10 @@ class Library:
                 "(--prune removes the notes of a folder that is gone)"
             )
         from twolane.indexing import Indexer
-        from twolane.sources.vault import VaultSource
 
-        source = VaultSource(
-            folder,
-            include=self.settings.include,
-            exclude=self.settings.exclude,
-            max_bytes=self.settings.max_file_bytes,
-        )
         collection = self._collection_at(folder) or self._new_collection(folder)
         return Indexer(self._store, self.settings).index(
-            source, collection, scope, prune=prune, progress=progress
+            self._source(folder), collection, scope, prune=prune, progress=progress
         )
 
     def embed(
@@ -259,6 +266,12 @@ class Library:
         return _why_silent(self._embedder, self._no_embedder)
 
     @cached_property
+    def _diagnoser(self) -> Diagnoser:
+        from twolane.diagnose import Diagnoser
+
+        return Diagnoser(self._store, self.settings, self._searcher, self._source)
+
+    @cached_property
     def _similarities(self) -> Similarities:
         from twolane.similar import Similarities
 
@@ -273,6 +286,16 @@ class Library:
             reason = "the embedder has changed; run `twolane index` to fill the new space"
             return (Degradation(Lane.DENSE, reason),)
         return ()
+
+    def _source(self, folder: Path) -> Source:
+        from twolane.sources.vault import VaultSource
+
+        return VaultSource(
+            folder,
+            include=self.settings.include,
+            exclude=self.settings.exclude,
+            max_bytes=self.settings.max_file_bytes,
+        )
 
     def _collection_at(self, folder: Path) -> Collection | None:
         root = str(folder.resolve())

@@ -134,6 +134,10 @@ class Searcher:
             repairs=repairs,
         )
 
+    def under(self, settings: Settings) -> Searcher:
+        """A searcher of the same store and embedder under other settings; to be closed, too."""
+        return Searcher(self._store, settings, self._embedder, self._no_embedder)
+
     def close(self) -> None:
         """Let the background threads end."""
         self._background.close()

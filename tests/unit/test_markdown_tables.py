@@ -44,10 +44,10 @@ def test_wildcards_and_groups(stored: StoredRuns) -> None:
     """A pattern gives a row per run, `by` a column per group in the first measure."""
     text = between("eval:* by=direction measures=recall@1,mrr", stored)
     assert text.split("\n")[:4] == [
-        "| recall@1 | en→en | en→ru |",
-        "|---|--:|--:|",
-        "| plain\\|words (set) | .500 | .000 |",
-        "| set | .500 | 1.000 |",
+        "| recall@1 | mode | en→en | en→ru |",
+        "|---|--:|--:|--:|",
+        "| plain\\|words (set) | lexical | .500 | .000 |",
+        "| set | hybrid | .500 | 1.000 |",
     ]
 
 

@@ -3,68 +3,119 @@
 from __future__ import annotations
 
 import posixpath
+import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from twolane.diagnose.values import Obstacle, ObstacleKind, Origin
 from twolane.errors import AmbiguousDocument
 from twolane.language import fold
-from twolane.model import FileState
-from twolane.ports import Documents
+from twolane.model import Collection, FileRecord, FileState
+from twolane.ports import Documents, Source
 from twolane.scopes import Capability, Scope
 
 # Collection, path, and what keeps the file out of every answer.
 Missing = tuple[str, str, Obstacle]
 
-# What a folder says of a file that the store has never heard of.
-Unindexed = Callable[[str], tuple[str, str, str] | None]
-
 
 def file_named(
-    documents: Documents, reference: str, scope: Scope, unindexed: Unindexed
+    documents: Documents, reference: str, scope: Scope, source: Callable[[Path], Source]
 ) -> Missing | None:
     """The file that the reference names, and why it is no document; None if there is none.
 
-    The ledger knows no owners, so only who is nobody in particular may look into it,
-    and only who may index may learn what lies in a folder unindexed.
+    The ledger knows no owners, so it is closed to a scope that has one;
+    and only who may index may learn what lies in a folder unindexed (`source` lists a folder).
     """
     if scope.owner is not None:
         return None
     known = list(_known(documents))
-    for fits in (
-        lambda collection, path: f"{collection}/{path}" == reference,
-        lambda collection, path: path == reference,
-        lambda collection, path: fold(_name(path)) == fold(reference),
-    ):
-        found = [one for one in known if fits(one[0], one[1])]
+    for fits in (_File.has_id, _File.has_path, _File.has_name):
+        found = [file for file in known if fits(file, reference) and not file.shown(documents)]
         if len(found) > 1:
-            raise AmbiguousDocument(reference, [f"{one[0]}/{one[1]}" for one in found])
+            raise AmbiguousDocument(reference, [file.id for file in found])
         if found:
-            return found[0]
-    told = unindexed(reference) if Capability.WRITE in scope.capabilities else None
-    if told is None:
+            obstacle = Obstacle(ObstacleKind.EXCLUDED, Origin.INDEX, found[0].path, found[0].reason)
+            return found[0].collection, found[0].path, obstacle
+    if Capability.WRITE not in scope.capabilities:
         return None
-    collection, path, reason = told
-    why = f"the file is not in the index: {reason}"
-    return collection, path, Obstacle(ObstacleKind.NOT_INDEXED, Origin.INDEX, path, why)
+    for collection in documents.collections():
+        unindexed = _on_disk(collection, reference)
+        if unindexed is not None:
+            root, path = unindexed
+            reason = f"the file is not in the index: {_left_out(source(root), path)}"
+            obstacle = Obstacle(ObstacleKind.NOT_INDEXED, Origin.INDEX, path, reason)
+            return collection.name, path, obstacle
+    return None
 
 
-def _known(documents: Documents) -> Iterator[Missing]:
-    """Every file that gave no document, and every document that is kept out of search."""
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that a collection knows, with its ledger row and its document, if it gave one."""
+
+    collection: str
+    path: str
+    record: FileRecord | None
+    document: str | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.collection}/{self.path}"
+
+    @property
+    def reason(self) -> str:
+        state = self.record.state if self.record else None
+        said = self.record.reason if self.record else ""
+        if state == FileState.SKIPPED:
+            return f"the file is left out: {said}"
+        if state == FileState.FAILED:
+            return f"the file could not be indexed: {said}"
+        return "it is kept out of search"
+
+    def shown(self, documents: Documents) -> bool:
+        """Whether it has a document that can be found after all, under another name."""
+        return self.document is not None and bool(documents.documents([self.document]))
+
+    def has_id(self, reference: str) -> bool:
+        return self.id == reference
+
+    def has_path(self, reference: str) -> bool:
+        return self.path == reference
+
+    def has_name(self, reference: str) -> bool:
+        name = posixpath.splitext(posixpath.basename(self.path))[0]
+        return fold(name) == fold(reference)
+
+
+def _known(documents: Documents) -> Iterator[_File]:
     for collection in documents.collections():
         records = {record.path: record for record in documents.ledger(collection.name)}
         for path, known in documents.known(collection.name).items():
-            record = records.get(path)
-            if record is not None and record.state == FileState.SKIPPED:
-                reason = f"the file is left out: {record.reason}"
-            elif record is not None and record.state == FileState.FAILED:
-                reason = f"the file could not be indexed: {record.reason}"
-            elif known.id is not None:
-                reason = "it is kept out of search"
-            else:
-                continue
-            kind = ObstacleKind.EXCLUDED
-            yield collection.name, path, Obstacle(kind, Origin.INDEX, path, reason)
+            yield _File(collection.name, path, records.get(path), known.id)
 
 
-def _name(path: str) -> str:
-    return posixpath.splitext(posixpath.basename(path))[0]
+def _on_disk(collection: Collection, reference: str) -> tuple[Path, str] | None:
+    """The root of the collection and the path of a file in it, by id, path or place on disk."""
+    if collection.root is None:
+        return None
+    root = Path(collection.root)
+    for name in (reference.removeprefix(f"{collection.name}/"), reference):
+        try:
+            file = (root / name).resolve()
+            found = file.is_relative_to(root) and file.is_file()
+        except (OSError, ValueError):
+            # A name that no file can have names no file.
+            continue
+        if found:
+            return root, unicodedata.normalize("NFC", file.relative_to(root).as_posix())
+    return None
+
+
+def _left_out(source: Source, path: str) -> str:
+    """Why a file that is there is not in the index."""
+    offered = next((one for one in source.entries() if one.path == path), None)
+    if isinstance(offered, FileRecord):
+        return offered.reason
+    if offered is not None:
+        return "it came after the last `twolane index`"
+    return "an ignore file, or the settings `include` and `exclude`, leave it out"

@@ -62,6 +62,16 @@ def restrictions(scope: Scope, query: Query) -> Iterator[Restriction]:
     yield from _demands(query.clause, Origin.QUERY)
 
 
+# Two path patterns that no document can fit at once, or nothing left of what both allow.
+CONTRADICTION = Restriction(
+    ObstacleKind.CONTRADICTION,
+    Origin.QUERY,
+    "filters",
+    {},
+    lambda document: "the filters of the query and of the scope exclude each other",
+)
+
+
 def _filters(
     source: Scope | Filters, origin: Origin, changed: Callable[..., Scope | None]
 ) -> Iterator[Restriction]:
@@ -165,7 +175,7 @@ def _demands(clause: Clause | None, origin: Origin) -> Iterator[Restriction]:
             yield from _demands(each, origin)
         return
     excludes = isinstance(clause, Without)
-    spelled = spelling(clause.clause if isinstance(clause, Without) else clause)
+    spelled = _quoted(spelling(clause.clause if isinstance(clause, Without) else clause))
     yield Restriction(
         ObstacleKind.EXCLUSION if excludes else ObstacleKind.DEMAND,
         origin,
@@ -212,4 +222,4 @@ def _either(values: Sequence[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f"“{text}”"
+    return text if text.startswith('"') else f"“{text}”"

@@ -97,13 +97,20 @@ def summary_table(labelled: Sequence[tuple[str, Summary]]) -> list[str]:
 def group_table(labelled: Sequence[tuple[str, Summary]], by: str) -> list[str]:
     """The lines of a table: one row per run, one column per group, in the first measure."""
     measure = labelled[0][1].table.measures[0]
-    held = [(label, {row.label: row for row in rows_by(one, by)}) for label, one in labelled]
-    groups = sorted({group for _, rows in held for group in rows})
+    held = [
+        (label, one.run.mode, {row.label: row for row in rows_by(one, by)})
+        for label, one in labelled
+    ]
+    groups = sorted({group for _, _, rows in held for group in rows})
     return markdown_table(
-        [measure, *groups],
+        [measure, "mode", *groups],
         [
-            [label, *(share(rows[group].values[0]) if group in rows else "–" for group in groups)]
-            for label, rows in held
+            [
+                label,
+                mode,
+                *(share(rows[group].values[0]) if group in rows else "–" for group in groups),
+            ]
+            for label, mode, rows in held
         ],
     )
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,15 +14,24 @@ import twolane.interfaces.cli.output as output
 from twolane.answers import Mode
 from twolane.errors import BadInput
 from twolane.interfaces import failures, wire
+from twolane.interfaces.cli.filters import (
+    After,
+    Archived,
+    Before,
+    InCollection,
+    InLanguage,
+    OfKind,
+    UnderPath,
+    WithoutTag,
+    WithTag,
+    require_collections,
+    scope_of,
+)
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
-from twolane.model import Kind
-from twolane.scopes import Scope
 
 if TYPE_CHECKING:
     from twolane.answers import Answer, Contribution, Result
-    from twolane.library import Library
-    from twolane.query.filters import Filters
 
 
 def search(
@@ -43,29 +51,15 @@ def search(
         str | None,
         typer.Option(metavar="FILE|-", help="Queries to answer, one a line; needs --json."),
     ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="note, bookmark or prompt.")
-    ] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="With this tag.")] = None,
-    not_tag: Annotated[
-        list[str] | None, typer.Option("--not-tag", metavar="TAG", help="Without this tag.")
-    ] = None,
-    path: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Under this path: garden/*")
-    ] = None,
-    collection: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="In this collection.")
-    ] = None,
-    lang: Annotated[
-        list[str] | None, typer.Option(metavar="LANG", help="In this language: en, ru, ...")
-    ] = None,
-    after: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Changed since: 2024, 2024-05-01, 30d.")
-    ] = None,
-    before: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Changed before that date.")
-    ] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Archived ones, too.")] = False,
+    kind: OfKind = None,
+    tag: WithTag = None,
+    not_tag: WithoutTag = None,
+    path: UnderPath = None,
+    collection: InCollection = None,
+    lang: InLanguage = None,
+    after: After = None,
+    before: Before = None,
+    archived: Archived = False,
     as_json: AsJson = False,
     db: Db = None,
     quiet: Quiet = False,
@@ -80,13 +74,20 @@ def search(
     if mode == Mode.LEXICAL:
         # Words alone need no model, so it is not even looked for.
         settings = replace(settings, embedder="none")
-    given = _given(
-        kind=kind, tags=tag, path=path, collection=collection, lang=lang, after=after, before=before
+    scope = scope_of(
+        kind=kind,
+        tags=tag,
+        not_tag=not_tag,
+        path=path,
+        collection=collection,
+        lang=lang,
+        after=after,
+        before=before,
+        archived=archived,
     )
-    scope = _scope(given, unwanted=_given(tags=not_tag), archived=archived)
     code = failures.OK
     with open_library(settings) as library:
-        _require_collections(library, scope)
+        require_collections(library, scope)
         for query in _lines(batch) if batch is not None else [typed(" ".join(words or ()))]:
             answer = library.search(query, scope=scope, mode=mode, limit=number)
             if as_json:
@@ -100,59 +101,6 @@ def search(
 
 
 # ---------------------------------------------------------------------------------- the question
-
-
-def _given(**options: Sequence[str] | str | None) -> list[Filters]:
-    """The filters that the options spell, read as the query language reads them."""
-    from twolane.language.function_words import FUNCTION_WORDS
-    from twolane.query.filters import read_filter
-
-    now = datetime.now(UTC)
-    found = []
-    for name, values in options.items():
-        for value in [values] if isinstance(values, str) else values or ():
-            one = read_filter(name, typed(value), FUNCTION_WORDS, now)
-            if one is None:
-                raise BadInput(f"{value!r} is not {_WANTED[name]}")
-            found.append(one)
-    return found
-
-
-_WANTED = {
-    "kind": f"a kind; the kinds are {', '.join(Kind)}",
-    "tags": "a tag; a tag has letters, digits, `_`, `-` and `/`",
-    "path": "a path pattern; write for example 'garden/*'",
-    "collection": "the name of a collection",
-    "lang": "a language that is known here; write for example en or ru",
-    "after": "a date; write 2024, 2024-05, 2024-05-01, or 30d for thirty days ago (d, w, m, y)",
-    "before": "a date; write 2024, 2024-05, 2024-05-01, or 30d for thirty days ago (d, w, m, y)",
-}
-
-
-def _scope(given: Sequence[Filters], unwanted: Sequence[Filters], *, archived: bool) -> Scope:
-    from twolane.query.filters import merged
-
-    filters = merged(given, unwanted)
-    return Scope(
-        collections=filters.collections,
-        kinds=filters.kinds,
-        tags=filters.tags,
-        without_tags=filters.without_tags,
-        paths=filters.paths,
-        languages=filters.languages,
-        updated_from=filters.updated_from,
-        updated_before=filters.updated_before,
-        archived=archived,
-    )
-
-
-def _require_collections(library: Library, scope: Scope) -> None:
-    if not scope.collections:
-        return
-    known = [one.name for one in library.collections()]
-    for name in scope.collections:
-        if name not in known:
-            raise BadInput(f"there is no collection {name!r}; there are: {', '.join(known)}")
 
 
 def _lines(batch: str) -> Iterator[str]:

@@ -1,0 +1,147 @@
+"""One document under one query: what it holds of it, and where the search put it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from twolane.answers import Candidate, Fused, Lane, Mode
+from twolane.diagnose.values import Passage, WordFound
+from twolane.model import FIELDS, Document
+from twolane.ports import Store
+from twolane.results import passage_for
+from twolane.scopes import Scope, Word
+from twolane.scoring import Scored, score
+from twolane.search import Ranked, Searcher
+from twolane.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked about which document."""
+
+    text: str
+    scope: Scope
+    mode: Mode
+    limit: int
+    document: Document
+
+    @property
+    def alone(self) -> Scope:
+        """The document and nothing else, whatever the filters say.
+
+        Only the owner decides who may see a document.
+        """
+        return Scope(
+            owner=self.scope.owner,
+            capabilities=self.scope.capabilities,
+            archived=True,
+            documents=(self.document.id,),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, what the search made of it, and what the document holds of the query.
+
+    `scored` is None if it holds no word of it.
+    """
+
+    question: Question
+    ranked: Ranked
+    words: tuple[WordFound, ...]
+    scored: Scored | None
+    passage: Passage | None
+
+    @property
+    def similarity(self) -> float | None:
+        """How similar its nearest passage is, None without vectors."""
+        return self.passage.similarity if self.passage else None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the query's information that it holds, None if the query has no words."""
+        if not self.ranked.query.marks:
+            return None
+        return self.scored.coverage if self.scored else 0.0
+
+
+def case_of(
+    store: Store, settings: Settings, searcher: Searcher, question: Question, ranked: Ranked
+) -> Case:
+    """Look at the document in a scope of its own."""
+    marks = ranked.query.marks
+    candidates = store.lexical((), question.alone, every=False, limit=1)
+    scored = score(marks, candidates, store.frequencies(marks)) if marks else []
+    return Case(
+        question,
+        ranked,
+        words=_words(ranked, candidates[0]) if candidates else (),
+        scored=scored[0] if scored else None,
+        passage=_passage(store, settings, searcher, question, ranked),
+    )
+
+
+def place_of(ranked: Ranked, id: str) -> tuple[int, Fused] | None:
+    """The rank of a document and the votes that made it, None if it is not in the ranking."""
+    for rank, fused in enumerate(ranked.fused, start=1):
+        if fused.id == id:
+            return rank, fused
+    return None
+
+
+def _words(ranked: Ranked, candidate: Candidate) -> tuple[WordFound, ...]:
+    """Each word of the query as typed, with the fields that hold it.
+
+    A word of a script without spaces has several positions, and all of them must be held.
+    """
+    taken = {repair.typed: repair.terms for repair in ranked.repairs}
+    fields: dict[str, set[str]] = {}
+    for word in ranked.query.marks:
+        held = _fields(word, candidate)
+        fields[word.text] = fields[word.text] & held if word.text in fields else held
+    return tuple(
+        WordFound(
+            text,
+            tuple(name for name in FIELDS if name in held),
+            next((terms for typed, terms in taken.items() if text in typed), ()),
+        )
+        for text, held in fields.items()
+    )
+
+
+def _fields(word: Word, candidate: Candidate) -> set[str]:
+    # A stem stands between two spaces; a prefix is only bounded on its left.
+    needles = [f" {term}" if word.prefix else f" {term} " for term in word.terms]
+    return {
+        name
+        for name in FIELDS
+        if any(needle in str(getattr(candidate.stems, name)) for needle in needles)
+    }
+
+
+def _passage(
+    store: Store, settings: Settings, searcher: Searcher, question: Question, ranked: Ranked
+) -> Passage | None:
+    """The nearest passage by meaning, however far; by words where meaning says nothing."""
+    document, query = question.document, ranked.query
+    chunks = store.chunks(document.id)
+    position, similarity = None, None
+    deaf = {one.lane for one in ranked.degraded}
+    if question.mode != Mode.LEXICAL and query.meaning and Lane.DENSE not in deaf:
+        # The text is repaired already, and no threshold may cut the passage off.
+        lenient = replace(settings, min_similarity=-1.0, repair=False)
+        with closing(searcher.under(lenient)) as near:
+            found = near.rank(query.meaning, question.alone, mode=Mode.SEMANTIC, limit=1)
+        place = place_of(found, document.id)
+        if place is not None:
+            position = place[1].position
+            votes = {one.lane: one.score for one in place[1].contributions}
+            similarity = votes.get(Lane.DENSE)
+    if position is None:
+        position = passage_for(document, chunks, query.marks)
+    chunk = next((one for one in chunks if one.position == position), None)
+    if chunk is None:
+        return None
+    lines = chunk.first_line, chunk.last_line
+    return Passage(chunk.position, chunk.headings, lines, similarity)

@@ -1,0 +1,52 @@
+"""The benchmark: frozen, and every judgment supported by the text."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from twolane.evaluation.golden import load_golden
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.mark.parametrize("script", ["frozen.py", "check_golden.py"])
+def test_the_benchmark_is_sound(script: str) -> None:
+    """Notes and judgments are as they were frozen, and each answer is quoted from its note."""
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / script)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["short", "long", "lexical", "typo"])
+def test_halves_share_no_answer(name: str) -> None:
+    """What is developed on never answers what is tested on."""
+    dev, test = (
+        {
+            path
+            for query in load_golden(BENCHMARKS / "golden" / f"{name}.{half}.json").queries
+            for path in query.relevant
+        }
+        for half in ("dev", "test")
+    )
+    assert dev
+    assert test
+    assert not dev & test
+
+
+def test_the_sizes_are_as_promised() -> None:
+    """Notes and queries are as many as the benchmark's description says."""
+    counts = {
+        path.stem: len(load_golden(path).queries) for path in (BENCHMARKS / "golden").glob("*.json")
+    }
+    assert counts["short.dev"] + counts["short.test"] == 60
+    assert counts["unanswerable.dev"] + counts["unanswerable.test"] == 30
+    assert counts["long.dev"] + counts["long.test"] >= 16
+    assert counts["lexical.dev"] + counts["lexical.test"] >= 40
+    assert counts["typo.dev"] + counts["typo.test"] >= 40
+    assert len(list((BENCHMARKS / "vaults" / "short").rglob("*.md"))) == 48
+    assert len(list((BENCHMARKS / "vaults" / "long").rglob("*.md"))) == 6
