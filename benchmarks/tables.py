@@ -141,7 +141,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    return str(value).replace("|", "\\|")
+    return str(value).replace("|", "\\|").replace("<", "\\<")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 The embedder starts from its cache on disk, as every process but the first does.
 The baseline calls the model's own package, loaded as the package loads it, with one thread.
-Both embed the same texts by turns; queries are new to both, so that nothing is remembered.
+Both embed the same texts by turns, each text once.
 """
 
 from __future__ import annotations

@@ -131,10 +131,10 @@ def _module(function: Function) -> str:
     if function[0] == "~":
         return "built-in"
     if function[0].startswith("<"):
-        return function[0]
+        return "generated code"
     parts = PurePath(function[0]).with_suffix("").parts
     for home in ("src", "site-packages"):
         if home in parts:
             parts = parts[len(parts) - parts[::-1].index(home) :]
             return ".".join(parts).removesuffix(".__init__")
-    return parts[-1]
+    return parts[-2] if parts[-1] == "__init__" else parts[-1]

@@ -152,7 +152,7 @@ class Diagnoser:
         for report in case.ranked.lanes:
             yield self._lane_obstacle(case, report.lane)
         for one in case.ranked.degraded:
-            reason = f"the {one.lane.value} lane did not run ({one.reason})"
+            reason = f"the {one.lane.value} lane did not run: {one.reason}"
             yield Obstacle(ObstacleKind.LANE, Origin.INDEX, one.lane.value, reason)
 
     def _lane_obstacle(self, case: Case, lane: Lane) -> Obstacle:
@@ -178,8 +178,8 @@ class Diagnoser:
             reason = self._no_vectors(case.question.document.id)
             return Obstacle(ObstacleKind.NO_VECTORS, Origin.INDEX, "vectors", reason)
         if case.similarity < least:
-            near = f"its nearest passage is only {case.similarity:.3f} similar"
-            reason = f"{near}, and `min_similarity` is {least:g}"
+            near = f"its nearest passage ({case.similarity:.3f} similar)"
+            reason = f"{near} is below the `min_similarity` of {least:g}"
             return Obstacle(ObstacleKind.THRESHOLD, Origin.SETTING, "min_similarity", reason)
         return None
 

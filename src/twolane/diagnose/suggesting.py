@@ -85,7 +85,9 @@ class Suggester:
             value = max(-1.0, round(case.similarity - 0.001, 3))
             yield _Try(Change.THRESHOLD, "min_similarity", text, scope, value)
         for one in failed:
-            if one.without is not None:
+            if one.without is not None and one.kind == ObstacleKind.ARCHIVED:
+                yield _Try(Change.ARCHIVED, one.what, text, one.without)
+            elif one.without is not None:
                 yield _Try(Change.FILTER, f"{one.kind} {one.what}", text, one.without)
             elif one.origin == Origin.QUERY:
                 for at in filters:

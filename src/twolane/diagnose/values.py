@@ -115,6 +115,7 @@ class Change(StrEnum):
     TERM = "drop-term"
     THRESHOLD = "lower-threshold"
     FILTER = "drop-filter"
+    ARCHIVED = "include-archived"
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,7 +249,8 @@ class Similarities:
 
 
 def _own_share(documents: int) -> float:
-    return min(1.0, _SHARED_BY_FEW / max(1, documents))
+    """How much a passage counts that so many documents hold; in ten, about a tenth."""
+    return min(1.0, (_SHARED_BY_FEW / max(1, documents)) ** 2)
 
 
 def _measured(

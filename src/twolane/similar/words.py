@@ -18,8 +18,8 @@ from twolane.scoring import WEIGHTS, rarity
 # Words that stand in a link's address but say nothing.
 _IDLE = frozenset(("http", "https", "www", "com", "org", "net", "html", "md"))
 
-# In a small vault a word that only these two documents hold is in a large share of all.
-_FEW_DOCUMENTS = 2
+# In a small vault a word that only few documents hold is in a large share of all.
+_FEW_DOCUMENTS = 3
 
 
 def words_by_id(retrieval: Retrieval, ids: Sequence[str]) -> dict[str, Candidate]:

@@ -14,7 +14,9 @@ from twolane.interfaces.cli.index import index
 from twolane.interfaces.cli.reading import get, outline
 from twolane.interfaces.cli.search import search
 from twolane.interfaces.cli.settings import settings
+from twolane.interfaces.cli.similar import similar
 from twolane.interfaces.cli.status import doctor, status
+from twolane.interfaces.cli.why import why
 
 app = typer.Typer(
     name="twolane",
@@ -27,7 +29,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (index, search, get, outline, embed, status, doctor, settings):
+for _command in (
+    index,
+    search,
+    why,
+    similar,
+    get,
+    outline,
+    embed,
+    status,
+    doctor,
+    settings,
+):
     app.command()(guarded(_command))
 app.add_typer(evaluation)
 

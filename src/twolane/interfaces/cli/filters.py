@@ -51,7 +51,7 @@ def scope_of(
 ) -> Scope:
     """The scope that the options spell, each read as the query language reads its filter.
 
-    `wanted` are values by the name of the filter: kind, tags, path, collection, lang, after, before.
+    `wanted` are values by filter: kind, tags, path, collection, lang, after and before.
     """
     from twolane.query.filters import merged
 

@@ -154,7 +154,9 @@ def _create_file(path: Path) -> None:
 def _connect(path: Path, busy_seconds: float) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(round(busy_seconds * 1000))
-    connection.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")
+    connection.execute(
+        "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY"
+    )
     register(connection)
     return connection
 

@@ -11,27 +11,20 @@ from typing import Any
 from twolane.language import fold
 from twolane.model import Document, Heading, Kind, Link, Prepared, Stamp, TitleOrigin
 
-# Add or refresh a document's metadata; the row number survives, so that vectors stay mapped.
-UPSERT_DOCUMENT = """
-INSERT INTO documents(
-    id, collection, revision, kind, searchable, archived, deleted, encrypted, owner, path, url,
-    created, updated, used, languages, title, title_key, title_origin, content_hash, version,
-    first_line, modified_ns, size, aliases, description, summary, headings, links, arguments,
-    properties, recipe)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-ON CONFLICT(id) DO UPDATE SET
-    collection = excluded.collection, revision = excluded.revision, kind = excluded.kind,
-    searchable = excluded.searchable, archived = excluded.archived, deleted = excluded.deleted,
-    encrypted = excluded.encrypted, owner = excluded.owner, path = excluded.path,
-    url = excluded.url, created = excluded.created, updated = excluded.updated,
-    used = excluded.used, languages = excluded.languages, title = excluded.title,
-    title_key = excluded.title_key, title_origin = excluded.title_origin,
-    content_hash = excluded.content_hash, version = excluded.version,
-    first_line = excluded.first_line, modified_ns = excluded.modified_ns, size = excluded.size,
-    aliases = excluded.aliases, description = excluded.description, summary = excluded.summary,
-    headings = excluded.headings, links = excluded.links, arguments = excluded.arguments,
-    properties = excluded.properties, recipe = excluded.recipe
-RETURNING row"""
+_NAMES = (
+    "row, id, collection, revision, kind, searchable, archived, deleted, encrypted, owner, path,"
+    " url, created, updated, used, languages, title, title_key, title_origin, content_hash,"
+    " version, first_line, modified_ns, size, aliases, description, summary, headings, links,"
+    " arguments, properties, recipe"
+)
+
+# Add a document's metadata under a row of its own.
+INSERT_DOCUMENT = f"INSERT INTO documents({_NAMES}) VALUES ({', '.join('?' * 32)})"
+
+# Refresh it; the row number survives, so that vectors stay mapped.
+REFRESH_DOCUMENT = f"{INSERT_DOCUMENT} ON CONFLICT(row) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in _NAMES.split(", ")[1:]
+)
 
 # Everything that makes a Document value, in the order that document_of reads it.
 COLUMNS = """
@@ -43,10 +36,11 @@ COLUMNS = """
      JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row)"""
 
 
-def values_of(prepared: Prepared, collection: int, revision: int) -> tuple[Any, ...]:
-    """The values that UPSERT_DOCUMENT binds."""
+def values_of(prepared: Prepared, row: int, collection: int, revision: int) -> tuple[Any, ...]:
+    """The values that INSERT_DOCUMENT and REFRESH_DOCUMENT bind."""
     document, stamp = prepared.document, prepared.stamp
     return (
+        row,
         document.id,
         collection,
         revision,
@@ -116,9 +110,11 @@ def document_of(row: Sequence[Any]) -> Document:
 
 def dumped(value: Any) -> str:
     """JSON text, without work for the many values that are empty."""
-    return json.dumps(value, ensure_ascii=False) if value else _EMPTY[type(value) is dict]
+    return _encoded(value) if value else _EMPTY[type(value) is dict]
 
 
+# Made once: `json.dumps` with options of its own makes an encoder for every call.
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 _EMPTY = {True: "{}", False: "[]"}
 
 

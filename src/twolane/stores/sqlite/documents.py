@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from twolane.errors import StoreError
-from twolane.language import fold, stream
+from twolane.language import fold
 from twolane.model import (
     Batch,
     Chunk,
@@ -18,7 +18,6 @@ from twolane.model import (
     FileRecord,
     FileState,
     Kind,
-    Prepared,
     ProblemCode,
 )
 from twolane.ports import Known, Stats
@@ -27,22 +26,11 @@ from twolane.stores.sqlite.conditions import in_scope
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import (
     COLUMNS,
-    UPSERT_DOCUMENT,
     document_of,
     dumped,
     stamp_of,
-    values_of,
 )
-
-# The streams of one document; a trigger copies them into the full-text index.
-_INSERT_TEXT = """
-INSERT INTO texts(row, listed, words, title, aliases, tags, headings, description, url, stems, body)
-VALUES (?,?,?,?,?,?,?,?,?,?,?)"""
-
-_INSERT_CHUNK = """
-INSERT INTO chunks(document, position, start, "end", first_line, last_line, headings, language,
-                   tokens, content_hash, text_hash)
-VALUES (?,?,?,?,?,?,?,?,?,?,?)"""
+from twolane.stores.sqlite.writing import write
 
 _FROM = """
 FROM documents AS d
@@ -127,9 +115,7 @@ class SqliteDocuments:
             ).get
             for id in batch.deletes:
                 _delete(connection, id, collection, revision)
-            tags = _TagRows(connection)
-            for prepared in batch.upserts:
-                _upsert(connection, prepared, collection, revision, tags)
+            write(connection, batch.upserts, collection, revision)
             _keep_ledger(connection, batch, collection)
 
     def document(self, id: str, scope: Scope) -> Document | None:
@@ -248,82 +234,6 @@ class SqliteDocuments:
             for name in names.split():
                 languages[name] = languages.get(name, 0) + count
         return Stats(documents, chunks, dict(sorted(languages.items())), size)
-
-
-class _TagRows:
-    """Tag name → row, created as needed, looked up once per transaction."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        self._rows: dict[str, int] = {}
-
-    def row(self, name: str) -> int:
-        row = self._rows.get(name)
-        if row is None:
-            row = self._connection.execute(
-                "INSERT INTO tags(name, key, stems) VALUES (?,?,?)"
-                " ON CONFLICT(name) DO UPDATE SET key = excluded.key RETURNING row",
-                (name, fold(name), stream(name)),
-            ).get
-            self._rows[name] = row
-        return row
-
-
-def _upsert(
-    connection: apsw.Connection,
-    prepared: Prepared,
-    collection: int,
-    revision: int,
-    tags: _TagRows,
-) -> None:
-    document = prepared.document
-    row = connection.execute(UPSERT_DOCUMENT, values_of(prepared, collection, revision)).get
-    if connection.execute("SELECT 1 FROM texts WHERE row = ?", (row,)).get:
-        # Leaving the index first keeps tag changes from rewriting it one by one.
-        connection.execute("DELETE FROM texts WHERE row = ?", (row,))
-        connection.execute("DELETE FROM document_tags WHERE document = ?", (row,))
-        connection.execute("DELETE FROM chunks WHERE document = ?", (row,))
-    if document.tags:
-        connection.executemany(
-            "INSERT OR IGNORE INTO document_tags(document, position, tag) VALUES (?,?,?)",
-            [(row, place, tags.row(name)) for place, name in enumerate(document.tags)],
-        )
-    stems = prepared.stems
-    connection.execute(
-        _INSERT_TEXT,
-        (
-            row,
-            not document.hidden,
-            stems.body.count(" ") // 2,
-            stems.title,
-            stems.aliases,
-            stems.tags,
-            stems.headings,
-            stems.description,
-            stems.url,
-            stems.body,
-            document.body,
-        ),
-    )
-    connection.executemany(
-        _INSERT_CHUNK,
-        [
-            (
-                row,
-                chunk.position,
-                chunk.start,
-                chunk.end,
-                chunk.first_line,
-                chunk.last_line,
-                dumped(chunk.headings),
-                chunk.language,
-                chunk.tokens,
-                chunk.content_hash,
-                chunk.text_hash,
-            )
-            for chunk in prepared.chunks
-        ],
-    )
 
 
 def _chunk(row: Any) -> Chunk:

@@ -147,31 +147,40 @@ CREATE TRIGGER texts_inserted AFTER INSERT ON texts WHEN new.listed BEGIN
     VALUES (new.row, new.title, new.aliases, new.tags, new.headings, new.description, new.url,
             new.stems);
     UPDATE totals SET
-        documents = totals.documents + 1, title = totals.title + l.title,
-        aliases = totals.aliases + l.aliases, tags = totals.tags + l.tags,
-        headings = totals.headings + l.headings, description = totals.description + l.description,
-        url = totals.url + l.url, body = totals.body + l.body
-    FROM lengths AS l WHERE l.row = new.row;
+        documents = documents + 1,
+        title = title + (length(new.title) - length(replace(new.title, ' ', ''))) / 2,
+        aliases = aliases + (length(new.aliases) - length(replace(new.aliases, ' ', ''))) / 2,
+        tags = tags + (length(new.tags) - length(replace(new.tags, ' ', ''))) / 2,
+        headings = headings + (length(new.headings) - length(replace(new.headings, ' ', ''))) / 2,
+        description = description + (length(new.description) - length(replace(new.description, ' ', ''))) / 2,
+        url = url + (length(new.url) - length(replace(new.url, ' ', ''))) / 2,
+        body = body + new.words;
 END;
 
 CREATE TRIGGER texts_deleted BEFORE DELETE ON texts WHEN old.listed BEGIN
     UPDATE totals SET
-        documents = totals.documents - 1, title = totals.title - l.title,
-        aliases = totals.aliases - l.aliases, tags = totals.tags - l.tags,
-        headings = totals.headings - l.headings, description = totals.description - l.description,
-        url = totals.url - l.url, body = totals.body - l.body
-    FROM lengths AS l WHERE l.row = old.row;
+        documents = documents - 1,
+        title = title - (length(old.title) - length(replace(old.title, ' ', ''))) / 2,
+        aliases = aliases - (length(old.aliases) - length(replace(old.aliases, ' ', ''))) / 2,
+        tags = tags - (length(old.tags) - length(replace(old.tags, ' ', ''))) / 2,
+        headings = headings - (length(old.headings) - length(replace(old.headings, ' ', ''))) / 2,
+        description = description - (length(old.description) - length(replace(old.description, ' ', ''))) / 2,
+        url = url - (length(old.url) - length(replace(old.url, ' ', ''))) / 2,
+        body = body - old.words;
     DELETE FROM words WHERE rowid = old.row;
 END;
 
 -- A row of the index is replaced whole: FTS5 cannot update part of a contentless row.
 CREATE TRIGGER texts_leaving BEFORE UPDATE ON texts WHEN old.listed BEGIN
     UPDATE totals SET
-        documents = totals.documents - 1, title = totals.title - l.title,
-        aliases = totals.aliases - l.aliases, tags = totals.tags - l.tags,
-        headings = totals.headings - l.headings, description = totals.description - l.description,
-        url = totals.url - l.url, body = totals.body - l.body
-    FROM lengths AS l WHERE l.row = old.row;
+        documents = documents - 1,
+        title = title - (length(old.title) - length(replace(old.title, ' ', ''))) / 2,
+        aliases = aliases - (length(old.aliases) - length(replace(old.aliases, ' ', ''))) / 2,
+        tags = tags - (length(old.tags) - length(replace(old.tags, ' ', ''))) / 2,
+        headings = headings - (length(old.headings) - length(replace(old.headings, ' ', ''))) / 2,
+        description = description - (length(old.description) - length(replace(old.description, ' ', ''))) / 2,
+        url = url - (length(old.url) - length(replace(old.url, ' ', ''))) / 2,
+        body = body - old.words;
     DELETE FROM words WHERE rowid = old.row;
 END;
 
@@ -180,11 +189,14 @@ CREATE TRIGGER texts_returning AFTER UPDATE ON texts WHEN new.listed BEGIN
     VALUES (new.row, new.title, new.aliases, new.tags, new.headings, new.description, new.url,
             new.stems);
     UPDATE totals SET
-        documents = totals.documents + 1, title = totals.title + l.title,
-        aliases = totals.aliases + l.aliases, tags = totals.tags + l.tags,
-        headings = totals.headings + l.headings, description = totals.description + l.description,
-        url = totals.url + l.url, body = totals.body + l.body
-    FROM lengths AS l WHERE l.row = new.row;
+        documents = documents + 1,
+        title = title + (length(new.title) - length(replace(new.title, ' ', ''))) / 2,
+        aliases = aliases + (length(new.aliases) - length(replace(new.aliases, ' ', ''))) / 2,
+        tags = tags + (length(new.tags) - length(replace(new.tags, ' ', ''))) / 2,
+        headings = headings + (length(new.headings) - length(replace(new.headings, ' ', ''))) / 2,
+        description = description + (length(new.description) - length(replace(new.description, ' ', ''))) / 2,
+        url = url + (length(new.url) - length(replace(new.url, ' ', ''))) / 2,
+        body = body + new.words;
 END;
 
 -- Soft delete, restore, exclusion, encryption: the index follows the document.

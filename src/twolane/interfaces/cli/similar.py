@@ -1,0 +1,109 @@
+"""`twolane similar`: the documents that are most similar to one, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.interfaces.cli.filters import (
+    After,
+    Archived,
+    Before,
+    InCollection,
+    InLanguage,
+    OfKind,
+    UnderPath,
+    WithoutTag,
+    WithTag,
+    require_collections,
+    scope_of,
+)
+from twolane.interfaces.cli.opening import load_settings, open_library
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.similar_wire import similar_json
+
+if TYPE_CHECKING:
+    from twolane.similar import Place, Similar, SimilarAnswer
+
+
+def similar(
+    reference: Annotated[
+        str, typer.Argument(metavar="DOC", help="An id, path, URL or unique title.")
+    ],
+    number: Annotated[
+        int | None,
+        typer.Option("-n", metavar="N", min=1, help="How many documents.", show_default=False),
+    ] = None,
+    exclude_linked: Annotated[
+        bool, typer.Option("--exclude-linked", help="Leave out what it links to, or is linked by.")
+    ] = False,
+    kind: OfKind = None,
+    tag: WithTag = None,
+    not_tag: WithoutTag = None,
+    path: UnderPath = None,
+    collection: InCollection = None,
+    lang: InLanguage = None,
+    after: After = None,
+    before: Before = None,
+    archived: Archived = False,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Find the documents that are most similar to one."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    scope = scope_of(
+        kind=kind,
+        tags=tag,
+        not_tag=not_tag,
+        path=path,
+        collection=collection,
+        lang=lang,
+        after=after,
+        before=before,
+        archived=archived,
+    )
+    with open_library(settings) as library:
+        require_collections(library, scope)
+        answer = library.similar(
+            typed(reference), scope=scope, limit=number, exclude_linked=exclude_linked
+        )
+    if as_json:
+        output.say_json(similar_json(answer))
+    else:
+        _show(answer, quiet=quiet)
+
+
+def _show(answer: SimilarAnswer, *, quiet: bool) -> None:
+    for lane in answer.degraded:
+        output.note(f"{lane.lane.value} lane: {lane.reason}; the words decide")
+    for number, one in enumerate(answer.results, start=1):
+        if number > 1:
+            output.say()
+        _show_similar(number, one)
+    if not answer.results and not quiet:
+        output.note("no results")
+
+
+def _show_similar(number: int, one: Similar) -> None:
+    label = f"{number}. "
+    indent = len(label)
+    near = f"  similarity {one.similarity:.2f}" if one.similarity is not None else ""
+    output.say((label, output.DIM), (one.title, output.TITLE), (near, output.DIM))
+    joined = "  linked" if one.linked else ""
+    where = one.path or one.url or one.id
+    output.say((where, output.PLACE), (joined, output.DIM), indent=indent)
+    if one.pair is not None:
+        own, other = _place(one.pair.own), _place(one.pair.other)
+        output.say(f"{own}  ~  {other}  ({one.pair.similarity:.2f})", indent=indent)
+    if one.shared:
+        output.say(("both: ", output.DIM), ", ".join(one.shared), indent=indent)
+
+
+def _place(place: Place) -> str:
+    first, last = place.lines
+    lines = f"{first}-{last}" if last > first else f"{first}"
+    return f"{' > '.join(place.heading)} :{lines}" if place.heading else f":{lines}"

@@ -1,0 +1,170 @@
+"""`twolane why`: why a document is among the results of a query, or why it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.answers import Mode
+from twolane.interfaces.cli.filters import (
+    After,
+    Archived,
+    Before,
+    InCollection,
+    InLanguage,
+    OfKind,
+    UnderPath,
+    WithoutTag,
+    WithTag,
+    require_collections,
+    scope_of,
+)
+from twolane.interfaces.cli.opening import load_settings, open_library
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.why_wire import diagnosis_json
+
+if TYPE_CHECKING:
+    from twolane.diagnose import Diagnosis
+    from twolane.diagnose.values import Opinion, Passage, Suggestion, WordFound
+
+
+def why(
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="What was looked for, as one argument.")
+    ],
+    reference: Annotated[
+        str, typer.Argument(metavar="DOC", help="An id, path, URL or unique title.")
+    ],
+    number: Annotated[
+        int | None,
+        typer.Option("-n", metavar="N", min=1, help="How many results.", show_default=False),
+    ] = None,
+    mode: Annotated[Mode, typer.Option(help="By words, by meaning, or both.")] = Mode.HYBRID,
+    kind: OfKind = None,
+    tag: WithTag = None,
+    not_tag: WithoutTag = None,
+    path: UnderPath = None,
+    collection: InCollection = None,
+    lang: InLanguage = None,
+    after: After = None,
+    before: Before = None,
+    archived: Archived = False,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Say why a document is found, or why not, and what would bring it up."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    if mode == Mode.LEXICAL:
+        # Words alone need no model, so it is not even looked for.
+        settings = replace(settings, embedder="none")
+    scope = scope_of(
+        kind=kind,
+        tags=tag,
+        not_tag=not_tag,
+        path=path,
+        collection=collection,
+        lang=lang,
+        after=after,
+        before=before,
+        archived=archived,
+    )
+    with open_library(settings) as library:
+        require_collections(library, scope)
+        found = library.why(typed(query), typed(reference), scope=scope, mode=mode, limit=number)
+    if as_json:
+        output.say_json(diagnosis_json(found))
+    else:
+        _show(found, quiet=quiet)
+
+
+def _show(found: Diagnosis, *, quiet: bool) -> None:
+    output.say((found.verdict, output.TITLE))
+    if quiet:
+        return
+    where = found.path or found.url or found.id or ""
+    output.say((where, output.PLACE), f"  {found.title}" if found.title else "")
+    if found.opinions:
+        output.say()
+        _show_lanes(found)
+    rows = [
+        ("words", _words(found.words, found.coverage)),
+        ("repaired", "; ".join(f"{one.typed} → {' '.join(one.terms)}" for one in found.repairs)),
+        ("passage", _passage(found.passage)),
+        *(("obstacle", f"{one.reason}  ({one.origin.value})") for one in found.obstacles),
+        *(("degraded", f"{one.lane.value} did not run: {one.reason}") for one in found.degraded),
+        ("try", _suggestion(found.suggestion)),
+    ]
+    shown = [(name, value) for name, value in rows if value]
+    if shown:
+        output.say()
+    for name, value in shown:
+        output.say((f"{name:<8}", output.DIM), f"  {value}")
+
+
+def _show_lanes(found: Diagnosis) -> None:
+    head = f"{'lane':<8}  {'rank':>9}  {'score':>8}  {'weight':>6}  {'vote':>6}  {'value':>8}"
+    output.say((head, output.DIM))
+    for one in found.opinions:
+        output.say(_lane(one))
+    if found.score is not None:
+        output.say(
+            (f"{'':<8}  {'':>9}  {'':>8}  {'':>6}  {'sum':>6}  {found.score:>8.5f}", output.DIM)
+        )
+
+
+def _lane(one: Opinion) -> str:
+    rank = f"{one.rank} of {one.hits}" if one.rank else "–"
+    cells = [
+        f"{one.lane.value:<8}",
+        f"{rank:>9}",
+        f"{one.score:>8.4g}" if one.score is not None else f"{'–':>8}",
+        f"{one.weight:>6g}",
+        f"{one.vote:>6.3g}" if one.vote is not None else f"{'–':>6}",
+        f"{one.value:>8.5f}",
+        one.reason,
+    ]
+    return "  ".join(cells).rstrip()
+
+
+def _words(words: tuple[WordFound, ...], coverage: float | None) -> str:
+    held = [f"{one.word} ({', '.join(one.fields)})" for one in words if one.held]
+    lacking = [one.word for one in words if not one.held]
+    parts = [
+        ", ".join(held),
+        f"missing: {', '.join(lacking)}" if lacking else "",
+        f"coverage {coverage:.2f}" if coverage is not None else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _passage(passage: Passage | None) -> str:
+    if passage is None:
+        return ""
+    first, last = passage.lines
+    lines = f"lines {first}-{last}" if last > first else f"line {first}"
+    heading = " > ".join(passage.heading)
+    near = f"similarity {passage.similarity:.3f}" if passage.similarity is not None else ""
+    return "  ".join(part for part in (lines, heading, near) if part)
+
+
+def _suggestion(suggestion: Suggestion | None) -> str:
+    from twolane.diagnose.values import Change
+    from twolane.diagnose.wording import ordinal
+
+    if suggestion is None:
+        return ""
+    place = f"it is {ordinal(suggestion.rank)}"
+    match suggestion.change:
+        case Change.THRESHOLD:
+            return f"with {suggestion.what} = {suggestion.value:g} {place}"
+        case Change.ARCHIVED:
+            return f"with archived documents {place}"
+        case Change.TERM:
+            return f"without {suggestion.what} {place}: {suggestion.query}"
+        case Change.FILTER:
+            return f"without the filter {suggestion.what} {place}: {suggestion.query}"

@@ -1,0 +1,337 @@
+"""Similar documents: on real folders and a real database, with a quick embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import embed, prepared, put, space, unit
+from twolane import Capability, Library, Scope, Settings
+from twolane.answers import Lane
+from twolane.errors import AmbiguousDocument, BadInput, NoSuchDocument, NotPermitted
+from twolane.model import Collection
+from twolane.similar import SimilarAnswer, Similarities
+from twolane.stores.memory import MemoryStore
+
+NOTES = {
+    "garden/tomatoes.md": "# Tomatoes\n\nSeedlings need light.\n\n## Blight\n\n"
+    "Brown leaves on greenhouse tomatoes mean blight. See [[compost]].\n",
+    "garden/compost.md": "# Compost\n\nBrown leaves and blight stay out of the greenhouse heap.\n",
+    "garden/blight.md": "# Potato blight\n\nBrown leaves on potatoes mean blight, too.\n",
+    "kitchen/soup.md": "# Soup\n\nOnions, water, salt and one carrot.\n",
+    "kitchen/stock.md": "# Stock\n\nOnions, water and a carrot, but no salt.\n",
+}
+
+
+def write(root: Path, notes: dict[str, str]) -> Path:
+    for name, text in notes.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    return root
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return write(tmp_path / "vault", NOTES)
+
+
+@pytest.fixture
+def library(tmp_path: Path, vault: Path) -> Iterator[Library]:
+    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+        library.index(vault)
+        library.embed()
+        yield library
+
+
+def paths(answer: SimilarAnswer) -> list[str | None]:
+    return [one.path for one in answer.results]
+
+
+class TestMeaning:
+    """By the vectors of passages."""
+
+    def test_the_nearest_first(self, library: Library) -> None:
+        """The most similar document comes first, and the document itself is not among them."""
+        answer = library.similar("kitchen/soup.md")
+        assert (answer.id, answer.title) == ("vault/kitchen/soup.md", "Soup")
+        assert paths(answer)[0] == "kitchen/stock.md"
+        assert set(paths(answer)) == set(NOTES) - {"kitchen/soup.md"}
+        assert (answer.generation, answer.degraded) == (1, ())
+        scores = [one.score for one in answer.results]
+        assert scores == sorted(scores, reverse=True)
+
+    def test_reasons(self, library: Library) -> None:
+        """A result shows the closest passages of both, and rare words in its own forms."""
+        answer = library.similar("garden/tomatoes.md")
+        found = {one.path: one for one in answer.results}["garden/blight.md"]
+        assert found.pair is not None
+        assert found.pair.own.heading == ("Blight",)
+        assert found.pair.own.lines == (5, 7)
+        assert found.pair.other.lines == (1, 3)
+        assert 0 < found.pair.similarity <= 1
+        assert found.similarity is not None
+        assert {"blight", "Brown", "leaves"} < set(found.shared)
+
+    def test_any_name_will_do(self, library: Library) -> None:
+        """The document may be named by id, path or title; an unknown name is an error."""
+        by_path = library.similar("kitchen/soup.md")
+        for reference in ("vault/kitchen/soup.md", "soup"):
+            assert paths(library.similar(reference)) == paths(by_path)
+        with pytest.raises(NoSuchDocument):
+            library.similar("nothing")
+
+    def test_ambiguous_names(self, library: Library, vault: Path) -> None:
+        """A title of several documents lists them."""
+        write(vault, {"other/soup.md": "# Soup\n\nMilk."})
+        library.index(vault)
+        with pytest.raises(AmbiguousDocument):
+            library.similar("Soup")
+
+    def test_limit(self, library: Library) -> None:
+        """The limit counts results, and must be at least one."""
+        assert len(library.similar("soup", limit=2).results) == 2
+        assert len(library.similar("soup", limit=99).results) == 4
+        with pytest.raises(BadInput):
+            library.similar("soup", limit=0)
+
+    def test_scope_comes_before_the_limit(self, library: Library) -> None:
+        """Documents out of scope do not use up the limit; the document itself may be out of it."""
+        scope = Scope(paths=("garden",))
+        answer = library.similar("soup", scope=scope, limit=3)
+        assert sorted(map(str, paths(answer))) == sorted(n for n in NOTES if "garden" in n)
+
+    def test_hidden_and_archived(self, library: Library, vault: Path) -> None:
+        """Excluded documents are never similar, archived ones only when asked for."""
+        text = "Onions, water, salt and one carrot.\n"
+        write(vault, {"closed.md": f"---\nsearch: false\n---\n{text}"})
+        write(vault, {"old.md": f"---\narchived: true\n---\n{text}"})
+        library.index(vault)
+        library.embed()
+        assert not {"closed.md", "old.md"} & set(paths(library.similar("soup")))
+        archived = library.similar("soup", scope=Scope(archived=True))
+        assert paths(archived)[0] == "old.md"
+        assert "closed.md" not in paths(archived)
+        assert paths(library.similar("old.md"))[0] == "kitchen/soup.md"
+        with pytest.raises(NoSuchDocument):
+            library.similar("closed.md")
+
+    def test_no_model_is_needed(self, tmp_path: Path, library: Library) -> None:
+        """Stored vectors are enough: an embedder that is switched off changes nothing."""
+        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="none")) as other:
+            answer = other.similar("soup")
+        assert answer.degraded == ()
+        assert paths(answer) == paths(library.similar("soup"))
+
+
+class TestLinks:
+    """Documents that are linked already."""
+
+    def test_links_are_told(self, library: Library) -> None:
+        """A linked document is marked, in whichever direction the link goes."""
+        for reference in ("garden/tomatoes.md", "garden/compost.md"):
+            answer = library.similar(reference)
+            assert [one.path for one in answer.results if one.linked] == [
+                {"garden/tomatoes.md": "garden/compost.md"}.get(reference, "garden/tomatoes.md")
+            ]
+
+    def test_linked_ones_can_be_left_out(self, library: Library) -> None:
+        """Without linked documents the others take their places."""
+        answer = library.similar("garden/tomatoes.md", exclude_linked=True, limit=3)
+        assert len(answer.results) == 3
+        assert "garden/compost.md" not in paths(answer)
+
+    def test_however_many_are_linked(self, tmp_path: Path, vault: Path) -> None:
+        """If linked documents fill the pool, the search goes on until the limit is reached."""
+        many = {f"copies/{n}.md": f"# Copy {n}\n\nOnions, water, salt, carrot.\n" for n in range(9)}
+        links = " ".join(f"[[{n}]]" for n in range(9))
+        write(vault, many)
+        write(vault, {"hub.md": f"# Hub\n\nOnions, water, salt, carrot. {links}\n"})
+        chosen = Settings(db=tmp_path / "y.db", embedder="hashing", pool=1)
+        with Library.open(settings=chosen) as library:
+            library.index(vault)
+            library.embed()
+            answer = library.similar("hub.md", exclude_linked=True, limit=5)
+        assert set(paths(answer)) == set(NOTES)
+
+
+class TestTemplates:
+    """Text that many documents share makes nothing similar."""
+
+    FORM = (
+        "## Before you file this\n\nCheck owner, date and place. Ask a colleague to read it once. "
+        "Remove what is out of date and say what the page is for."
+    )
+
+    def test_a_form_does_not_outweigh_the_content(self, tmp_path: Path) -> None:
+        """Notes on one topic come before notes that only share a filled-in form."""
+        topics = ["onions carrot water salt", "rook pawn bishop knight", "chain sprocket gear hub"]
+        notes = {
+            f"{topic.split()[0]}{n}.md": f"# Page {n}\n\n{topic} {n}.\n\n{self.FORM}\n"
+            for topic in topics
+            for n in range(2)
+        }
+        # The form is longer than the content, and this one has the content alone.
+        notes["bare.md"] = "# Bare\n\nonions carrot water.\n"
+        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+            library.index(write(tmp_path / "forms", notes))
+            library.embed()
+            answer = library.similar("onions0.md")
+        assert set(paths(answer)[:2]) == {"onions1.md", "bare.md"}
+        for one in answer.results[:2]:
+            assert one.pair is not None
+            assert one.pair.own.heading == ()
+
+    def test_documents_that_are_all_form(self, tmp_path: Path) -> None:
+        """Copies of one page are still similar to each other."""
+        notes = {f"{n}.md": f"# Page\n\n{self.FORM}\n" for n in range(6)}
+        notes["other.md"] = "# Other\n\nrook and pawn\n"
+        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+            library.index(write(tmp_path / "forms", notes))
+            library.embed()
+            answer = library.similar("0.md")
+        assert paths(answer)[-1] == "other.md"
+
+
+class TestWords:
+    """Without vectors."""
+
+    def test_words_decide(self, tmp_path: Path, vault: Path) -> None:
+        """Before vectors exist, rare shared words order the answer, and it says so."""
+        with Library.open(settings=Settings(db=tmp_path / "y.db", embedder="hashing")) as library:
+            library.index(vault)
+            answer = library.similar("soup")
+        assert paths(answer)[0] == "kitchen/stock.md"
+        assert "kitchen/soup.md" not in paths(answer)
+        assert [one.lane for one in answer.degraded] == [Lane.DENSE]
+        assert answer.generation is None
+        (first, *_) = answer.results
+        assert (first.similarity, first.pair) == (None, None)
+        assert {"Onions", "carrot"} <= set(first.shared)
+
+    def test_a_new_document_among_old_ones(self, library: Library, vault: Path) -> None:
+        """A document that waits for its vectors is judged by words."""
+        write(vault, {"new.md": "# New\n\nPotatoes with brown leaves and blight.\n"})
+        library.index(vault)
+        answer = library.similar("new.md")
+        assert "new.md" in answer.degraded[0].reason
+        assert paths(answer)[0] == "garden/blight.md"
+
+    def test_meaning_needs_a_capability(self, library: Library) -> None:
+        """Without the capability to search by meaning, words decide."""
+        answer = library.similar("soup", scope=Scope(capabilities=frozenset({Capability.SEARCH})))
+        assert "search.semantic" in answer.degraded[0].reason
+        assert paths(answer)[0] == "kitchen/stock.md"
+
+    def test_searching_needs_a_capability(self, library: Library) -> None:
+        """Without the capability to search nothing is said, not even that a name is unknown."""
+        for reference in ("soup", "nothing"):
+            with pytest.raises(NotPermitted):
+                library.similar(reference, scope=Scope(capabilities=frozenset()))
+
+    def test_a_document_without_words(self, tmp_path: Path, vault: Path) -> None:
+        """A document that says nothing is similar to nothing."""
+        write(vault, {"empty.md": "---\ntitle: '42'\n---\n"})
+        with Library.open(settings=Settings(db=tmp_path / "y.db", embedder="none")) as library:
+            library.index(vault)
+            assert library.similar("empty.md").results == ()
+
+
+class TestKeeping:
+    """An answer is kept until the content changes."""
+
+    def test_the_same_answer(self, library: Library) -> None:
+        """Asked twice, the very same results come back."""
+        first, again = library.similar("soup"), library.similar("soup")
+        assert again.results is first.results
+        assert again.took_ms < first.took_ms
+
+    def test_other_questions_have_other_answers(self, library: Library) -> None:
+        """Limit, scope and links are part of the question."""
+        library.similar("soup")
+        assert len(library.similar("soup", limit=1).results) == 1
+        assert len(library.similar("soup", scope=Scope(paths=("garden",))).results) == 3
+        assert len(library.similar("garden/tomatoes.md", exclude_linked=True).results) == 3
+        assert len(library.similar("garden/tomatoes.md").results) == 4
+
+    def test_changes_are_seen(self, library: Library, vault: Path) -> None:
+        """A document that comes, changes or goes shows in the next answer."""
+        assert paths(library.similar("soup"))[0] == "kitchen/stock.md"
+        write(vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt and one carrot.\n"})
+        library.index(vault)
+        library.embed()
+        assert paths(library.similar("soup"))[0] == "kitchen/broth.md"
+        (vault / "kitchen/broth.md").unlink()
+        library.index(vault)
+        assert paths(library.similar("soup"))[0] == "kitchen/stock.md"
+
+    def test_another_process_changes_something(
+        self, library: Library, vault: Path, tmp_path: Path
+    ) -> None:
+        """What another opening of the database writes is seen, too."""
+        before = paths(library.similar("soup"))
+        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as other:
+            write(vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt, one carrot.\n"})
+            other.index(vault)
+            other.embed()
+        assert paths(library.similar("soup")) != before
+
+    def test_only_so_many_are_kept(self, library: Library) -> None:
+        """The oldest answers go when there are too many."""
+        first = library.similar("soup")
+        for limit in range(1, 200):
+            library.similar("kitchen/stock.md", limit=limit)
+        assert library.similar("soup").results is not first.results
+        assert library.similar("soup").results == first.results
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.lists(st.sampled_from("abcd"), min_size=1, max_size=3),
+            st.booleans(),
+            st.sampled_from(("ann", "bob")),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    limit=st.integers(1, 9),
+    pool=st.integers(1, 9),
+)
+def test_k_is_guaranteed(rows: list[tuple[list[str], bool, str]], limit: int, pool: int) -> None:
+    """There are as many results as the limit or the documents in scope with vectors allow."""
+    vectors = {letter: unit(*[letter == one for one in "abcd"]) for letter in "abcd"}
+    store = MemoryStore()
+    store.add_collection(Collection("notes"))
+    generation = store.open_generation(space()).number
+    for number, (letters, archived, owner) in enumerate(rows):
+        body = "\n\n".join(f"{letter} {number} {at}" for at, letter in enumerate(letters))
+        one = prepared(str(number), body, archived=archived, owner=owner)
+        put(store, one)
+        embed(store, generation, one, *(vectors[letter] for letter in letters))
+    similarities = Similarities(store, Settings(pool=pool))
+    owner = rows[0][2]
+    answer = similarities.similar("0", Scope(owner=owner), limit=limit)
+    others = [row for row in rows[1:] if row[2] == owner and not row[1]]
+    assert len(answer.results) == min(limit, len(others))
+    ranked = [(-one.score, one.id) for one in answer.results]
+    assert ranked == sorted(ranked)
+    again = Similarities(store, Settings(pool=pool)).similar("0", Scope(owner=owner), limit=limit)
+    assert replace(again, took_ms=0) == replace(answer, took_ms=0)
+
+
+@pytest.mark.slow
+def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
+    """The default model brings a note on the same topic in another language before all others."""
+    write(vault, {"кухня/бульон.md": "# Овощной бульон\n\nЛук, вода, морковь и соль.\n"})
+    chosen = Settings(db=tmp_path / "real.db", embedder="use", cache=tmp_path / "cache")
+    with Library.open(settings=chosen) as library:
+        library.index(vault)
+        library.embed()
+        answer = library.similar("kitchen/soup.md")
+    assert set(paths(answer)[:2]) == {"kitchen/stock.md", "кухня/бульон.md"}
