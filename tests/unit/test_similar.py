@@ -169,9 +169,14 @@ class TestTemplates:
 
     def test_a_form_does_not_outweigh_the_content(self, tmp_path: Path) -> None:
         """Notes on one topic come before notes that only share a filled-in form."""
-        topics = ["onions carrot water salt", "rook pawn bishop knight", "chain sprocket gear hub"]
+        topics = [
+            "onions carrot water salt. ",
+            "rook pawn bishop knight. ",
+            "chain sprocket gear hub. ",
+            "planner index table vacuum. ",
+        ]
         notes = {
-            f"{topic.split()[0]}{n}.md": f"# Page {n}\n\n{topic} {n}.\n\n{self.FORM}\n"
+            f"{topic.split()[0]}{n}.md": f"# {'AB'[n]}\n\n{3 * topic}\n\n{self.FORM}\n"
             for topic in topics
             for n in range(2)
         }
