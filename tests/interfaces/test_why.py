@@ -40,8 +40,8 @@ def test_the_verdict_comes_first(indexed: Cli) -> None:
     assert lines[0].startswith("It is 1st of ")
     assert lines[1] == "kitchen/green tea.md  Green tea"
     assert lines[3].split() == ["lane", "rank", "score", "weight", "vote", "value"]
-    assert [line.split()[0] for line in lines[4:6]] == ["lexical", "dense"]
-    rows = {line.split()[0]: line for line in lines[7:]}
+    rows = {line.split()[0]: line for line in lines[4:] if line}
+    assert {"lexical", "dense"} <= set(rows)
     assert "green (title, headings, body)" in rows["words"]
     assert "coverage 1.00" in rows["words"]
     assert "similarity" in rows["passage"]
@@ -76,7 +76,7 @@ def test_json(indexed: Cli) -> None:
     assert set(said) == KEYS
     assert (said["rank"], said["standing"], said["limit"]) == (1, "shown", 2)
     assert said["title"] == "Pruning tomatoes"
-    assert [one["lane"] for one in said["opinions"]] == ["lexical", "dense"]
+    assert {"lexical", "dense"} <= {one["lane"] for one in said["opinions"]}
     assert set(said["opinions"][0]) == {
         "lane",
         "hits",
@@ -142,7 +142,7 @@ def test_a_new_file(twolane: Cli, vault: Path) -> None:
 def test_words_alone(indexed: Cli) -> None:
     """Without meaning only the words are judged, and the passage is the one with them."""
     said = indexed.json("why", "scissors", "garden/Tomatoes.md", "--mode", "lexical")
-    assert [one["lane"] for one in said["opinions"]] == ["lexical"]
+    assert "dense" not in [one["lane"] for one in said["opinions"]]
     assert said["passage"]["heading"] == ["Tools"]
     assert said["passage"]["similarity"] is None
 

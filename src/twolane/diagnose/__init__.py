@@ -7,17 +7,25 @@ scope of its own, and each suggestion is searched with before it is made.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from twolane.answers import Contribution, Fused, Lane, Mode
+from twolane.answers import Contribution, Fused, Lane, LaneReport, Mode
 from twolane.diagnose.case import Case, Question, case_of, place_of
 from twolane.diagnose.files import file_named
 from twolane.diagnose.restrictions import CONTRADICTION, Restriction, restrictions
 from twolane.diagnose.suggesting import Suggester
-from twolane.diagnose.values import Diagnosis, Obstacle, ObstacleKind, Opinion, Origin, Standing
-from twolane.diagnose.wording import verdict
+from twolane.diagnose.values import (
+    MAIN_LANES,
+    Diagnosis,
+    Obstacle,
+    ObstacleKind,
+    Opinion,
+    Origin,
+    Standing,
+)
+from twolane.diagnose.wording import by_lane, verdict
 from twolane.errors import NoSuchDocument
 from twolane.lookup import meant
 from twolane.permissions import require
@@ -31,6 +39,19 @@ __all__ = ["Diagnoser", "Diagnosis"]
 
 # How far down a document is looked for; no setting lets a search show more.
 _WIDEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a document is in a ranking, if it is, with the votes that put it there.
+
+    `found` counts the documents of the ranking, `lanes` tells how many each lane brought.
+    """
+
+    rank: int | None
+    fused: Fused | None
+    found: int
+    lanes: tuple[LaneReport, ...]
 
 
 class Diagnoser:
@@ -71,11 +92,12 @@ class Diagnoser:
         ranked = self._ranked(question, limit)
         case = case_of(self._store, self._settings, self._searcher, question, ranked)
         failed = self._failed(case)
-        rank, fused, found = self._place(case, searchable=not failed)
-        opinions = tuple(self._opinions(case, fused, in_scope=not failed))
+        place = self._place(case, searchable=not failed)
+        rank, fused, found = place.rank, place.fused, place.found
+        opinions = tuple(self._opinions(case, place, in_scope=not failed))
         obstacles = [one.obstacle(document) for one in failed]
         if rank is None and not failed:
-            obstacles = list(self._lane_obstacles(case))
+            obstacles = list(self._lane_obstacles(case, place.lanes))
         standing = Standing.SHOWN
         if rank is None or rank > limit:
             standing = Standing.MISSING if rank is None else Standing.BELOW
@@ -110,21 +132,20 @@ class Diagnoser:
     def _ranked(self, question: Question, limit: int) -> Ranked:
         return self._searcher.rank(question.text, question.scope, mode=question.mode, limit=limit)
 
-    def _place(self, case: Case, *, searchable: bool) -> tuple[int | None, Fused | None, int]:
-        """Rank and votes of the document, and how many documents were found in all."""
-        id, usual = case.question.document.id, len(case.ranked.fused)
-        place = place_of(case.ranked, id)
-        if place is not None:
-            return *place, usual
-        if not searchable:
-            return None, None, usual
+    def _place(self, case: Case, *, searchable: bool) -> _Place:
+        """Where the document is in the answer, or in the widest one that can be had."""
+        id, usual = case.question.document.id, case.ranked
+        found = place_of(usual, id)
+        if found is not None or not searchable:
+            rank, fused = found or (None, None)
+            return _Place(rank, fused, len(usual.fused), usual.lanes)
         wide = self._ranked(case.question, _WIDEST)
-        place = place_of(wide, id)
-        if place is None:
-            return None, None, len(wide.fused)
+        found = place_of(wide, id)
+        if found is None:
+            return _Place(None, None, len(wide.fused), wide.lanes)
         # What the usual pools bring comes first, whatever wider ones would say.
-        rank = max(place[0], usual + 1)
-        return rank, place[1], max(rank, len(wide.fused))
+        at_best = max(found[0], len(usual.fused) + 1)
+        return _Place(at_best, found[1], max(at_best, len(wide.fused)), wide.lanes)
 
     # ----------------------------------------------------------------------------- obstacles
 
@@ -142,25 +163,28 @@ class Diagnoser:
         ]
         return failed or [CONTRADICTION]
 
-    def _lane_obstacles(self, case: Case) -> Iterator[Obstacle]:
+    def _lane_obstacles(self, case: Case, reports: Sequence[LaneReport]) -> Iterator[Obstacle]:
         """Why no lane brought a document that is in scope."""
         query = case.ranked.query
         if not query.marks and not query.meaning:
             reason = "the query has no words to look for"
             yield Obstacle(ObstacleKind.NO_WORDS, Origin.QUERY, case.question.text, reason)
             return
-        for report in case.ranked.lanes:
-            yield self._lane_obstacle(case, report.lane)
+        # What a lane for names or letters does not find was not meant for it.
+        for report in [one for one in reports if one.lane in MAIN_LANES] or reports:
+            yield self._lane_obstacle(case, report)
         for one in case.ranked.degraded:
             reason = f"the {one.lane.value} lane did not run: {one.reason}"
             yield Obstacle(ObstacleKind.LANE, Origin.INDEX, one.lane.value, reason)
 
-    def _lane_obstacle(self, case: Case, lane: Lane) -> Obstacle:
+    def _lane_obstacle(self, case: Case, report: LaneReport) -> Obstacle:
         """Why one lane that ran did not bring a document that is in scope."""
-        judges = {Lane.LEXICAL: self._in_words, Lane.DENSE: self._in_meaning}
-        obstacle = judges[lane](case) if lane in judges else None
-        hits = next(report.hits for report in case.ranked.lanes if report.lane == lane)
-        reason = f"the {lane.value} lane ends before it, with {hits:,} documents"
+        lane = report.lane
+        if lane not in MAIN_LANES:
+            reason = f"the {lane.value} lane did not find it"
+            return Obstacle(ObstacleKind.LANE, Origin.QUERY, lane.value, reason)
+        obstacle = self._in_words(case) if lane == Lane.LEXICAL else self._in_meaning(case)
+        reason = f"at least {report.hits:,} documents come before it {by_lane(lane)}"
         return obstacle or Obstacle(ObstacleKind.POOL, Origin.SETTING, "pool", reason)
 
     def _in_words(self, case: Case) -> Obstacle | None:
@@ -192,15 +216,15 @@ class Diagnoser:
 
     # -------------------------------------------------------------------------------- lanes
 
-    def _opinions(self, case: Case, fused: Fused | None, *, in_scope: bool) -> Iterator[Opinion]:
+    def _opinions(self, case: Case, place: _Place, *, in_scope: bool) -> Iterator[Opinion]:
         """What each lane that ran says of the document; nothing where there is nothing to judge."""
         query = case.ranked.query
         if not query.marks and not query.meaning:
             return
-        cast = {one.lane: one for one in fused.contributions} if fused else {}
+        cast = {one.lane: one for one in place.fused.contributions} if place.fused else {}
         alone = {Lane.LEXICAL: case.scored.score if case.scored else None}
         alone[Lane.DENSE] = case.similarity
-        for report in case.ranked.lanes:
+        for report in place.lanes:
             lane = report.lane
             if lane in cast:
                 yield _opinion(cast[lane], report.hits)
@@ -213,7 +237,9 @@ class Diagnoser:
                 weight=report.weight,
                 vote=None,
                 value=0.0,
-                reason=self._lane_obstacle(case, lane).reason if in_scope else "it is out of scope",
+                reason=self._lane_obstacle(case, report).reason
+                if in_scope
+                else "it is out of scope",
             )
 
 

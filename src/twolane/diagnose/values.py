@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from twolane.answers import Degradation, Lane, Mode, Repair
 
+# The lanes that have something to say of every document; others only of a few.
+MAIN_LANES = frozenset((Lane.LEXICAL, Lane.DENSE))
+
 
 class Standing(StrEnum):
     """Whether a document is among the results, further down, or not found at all."""

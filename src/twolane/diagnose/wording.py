@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from twolane.answers import Lane
-from twolane.diagnose.values import Obstacle, Opinion, Standing, WordFound
+from twolane.diagnose.values import MAIN_LANES, Obstacle, Opinion, Standing, WordFound
 
 # How each lane looks at a document; a lane that is not here is called by its name.
 _BY = {Lane.LEXICAL: "by words", Lane.DENSE: "by meaning"}
@@ -56,7 +56,7 @@ def _opinions(opinions: Sequence[Opinion]) -> Iterator[str]:
     for one in opinions:
         if one.abstained:
             yield f"not judged {by_lane(one.lane)}, because {one.reason}"
-        elif one.rank is None:
+        elif one.rank is None and one.lane in MAIN_LANES:
             yield f"not found {by_lane(one.lane)}, because {one.reason}"
 
 
