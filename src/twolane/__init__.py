@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from twolane.answers import Answer, Mode, Result
+    from twolane.diagnose.values import Diagnosis
     from twolane.errors import TwolaneError
     from twolane.library import Library
     from twolane.model import Document, Kind, digest
     from twolane.scopes import Capability, Scope
     from twolane.settings import Settings
+    from twolane.similar.values import SimilarAnswer
 
 __all__ = [
     "Answer",
     "Capability",
+    "Diagnosis",
     "Document",
     "Kind",
     "Library",
@@ -27,6 +30,7 @@ __all__ = [
     "Result",
     "Scope",
     "Settings",
+    "SimilarAnswer",
     "TwolaneError",
     "__version__",
     "digest",
@@ -37,6 +41,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Answer": "twolane.answers",
     "Capability": "twolane.scopes",
+    "Diagnosis": "twolane.diagnose.values",
     "Document": "twolane.model",
     "Kind": "twolane.model",
     "Library": "twolane.library",
@@ -44,6 +49,7 @@ _HOMES = {
     "Result": "twolane.answers",
     "Scope": "twolane.scopes",
     "Settings": "twolane.settings",
+    "SimilarAnswer": "twolane.similar.values",
     "TwolaneError": "twolane.errors",
     "digest": "twolane.model",
 }

@@ -22,6 +22,7 @@ KEYS = {
     "rank",
     "score",
     "found",
+    "unjudged_ahead",
     "obstacles",
     "opinions",
     "words",

@@ -142,6 +142,22 @@ class TestFound:
         assert "another language" in found.verdict
         assert found.standing == Standing.SHOWN
 
+    def test_passed_by_what_is_not_judged(self, tmp_path: Path, vault: Path) -> None:
+        """Those ahead that words did not judge are counted, and named where they alone explain."""
+        write(vault, {f"дом/{n}.md": f"# Заметка {n}\n\nЧто-то о воде и соли." for n in range(9)})
+        query = "brown leaves in water"
+        with opened(tmp_path, vault) as library:
+            results = library.search(query, limit=99).results
+            found = [library.why(query, result.id, limit=99) for result in results]
+        abstained = [any(one.abstained for one in each.contributions) for each in results]
+        assert any(abstained)
+        assert [one.unjudged_ahead for one in found] == [
+            sum(abstained[:place]) for place in range(len(results))
+        ]
+        told = [one for one in found if "not judged by words" in one.verdict.split(";")[-1]]
+        for one in told:
+            assert one.unjudged_ahead or opinion(one, Lane.LEXICAL).abstained
+
     def test_one_lane_alone(self, library: Library) -> None:
         """Only the lanes of the mode have an opinion."""
         words = library.why("tomatoes", "garden/compost.md", mode=Mode.LEXICAL)

@@ -45,13 +45,15 @@ _WIDEST = 1000
 class _Place:
     """Where a document is in a ranking, if it is, with the votes that put it there.
 
-    `found` counts the documents of the ranking, `lanes` tells how many each lane brought.
+    `found` counts the documents of the ranking, `lanes` tells how many each lane brought,
+    `unjudged_ahead` counts those before it on which a lane abstained.
     """
 
     rank: int | None
     fused: Fused | None
     found: int
     lanes: tuple[LaneReport, ...]
+    unjudged_ahead: int
 
 
 class Diagnoser:
@@ -93,7 +95,7 @@ class Diagnoser:
         case = case_of(self._store, self._settings, self._searcher, question, ranked)
         failed = self._failed(case)
         place = self._place(case, searchable=not failed)
-        rank, fused, found = place.rank, place.fused, place.found
+        rank = place.rank
         opinions = tuple(self._opinions(case, place, in_scope=not failed))
         obstacles = [one.obstacle(document) for one in failed]
         if rank is None and not failed:
@@ -101,7 +103,7 @@ class Diagnoser:
         standing = Standing.SHOWN
         if rank is None or rank > limit:
             standing = Standing.MISSING if rank is None else Standing.BELOW
-        return Diagnosis(
+        diagnosis = Diagnosis(
             query=question.text,
             mode=question.mode,
             limit=limit,
@@ -111,10 +113,11 @@ class Diagnoser:
             url=document.url,
             title=document.title,
             standing=standing,
-            verdict=verdict(standing, rank, found, limit, opinions, case.words, obstacles),
+            verdict="",
             rank=rank,
-            score=fused.score if fused else None,
-            found=found,
+            score=place.fused.score if place.fused else None,
+            found=place.found,
+            unjudged_ahead=place.unjudged_ahead,
             obstacles=tuple(obstacles),
             opinions=opinions,
             words=case.words,
@@ -128,6 +131,7 @@ class Diagnoser:
             generation=ranked.generation,
             took_ms=0.0,
         )
+        return replace(diagnosis, verdict=verdict(diagnosis))
 
     def _ranked(self, question: Question, limit: int) -> Ranked:
         return self._searcher.rank(question.text, question.scope, mode=question.mode, limit=limit)
@@ -138,14 +142,15 @@ class Diagnoser:
         found = place_of(usual, id)
         if found is not None or not searchable:
             rank, fused = found or (None, None)
-            return _Place(rank, fused, len(usual.fused), usual.lanes)
+            return _Place(rank, fused, len(usual.fused), usual.lanes, _unjudged(usual, rank))
         wide = self._ranked(case.question, _WIDEST)
         found = place_of(wide, id)
         if found is None:
-            return _Place(None, None, len(wide.fused), wide.lanes)
+            return _Place(None, None, len(wide.fused), wide.lanes, 0)
         # What the usual pools bring comes first, whatever wider ones would say.
         at_best = max(found[0], len(usual.fused) + 1)
-        return _Place(at_best, found[1], max(at_best, len(wide.fused)), wide.lanes)
+        total = max(at_best, len(wide.fused))
+        return _Place(at_best, found[1], total, wide.lanes, _unjudged(wide, found[0]))
 
     # ----------------------------------------------------------------------------- obstacles
 
@@ -243,6 +248,12 @@ class Diagnoser:
             )
 
 
+def _unjudged(ranked: Ranked, rank: int | None) -> int:
+    """How many documents before the rank have a lane that abstained."""
+    ahead = ranked.fused[: rank - 1] if rank else ()
+    return sum(any(one.abstained for one in fused.contributions) for fused in ahead)
+
+
 def _opinion(cast: Contribution, hits: int) -> Opinion:
     return Opinion(
         lane=cast.lane,
@@ -261,7 +272,7 @@ def _of_file(
     text: str, mode: Mode, limit: int, collection: str, path: str, obstacle: Obstacle
 ) -> Diagnosis:
     """The diagnosis of a file that gave no document: its path and the reason, nothing else."""
-    return Diagnosis(
+    diagnosis = Diagnosis(
         query=text,
         mode=mode,
         limit=limit,
@@ -271,10 +282,11 @@ def _of_file(
         url=None,
         title=None,
         standing=Standing.MISSING,
-        verdict=verdict(Standing.MISSING, None, 0, limit, (), (), (obstacle,)),
+        verdict="",
         rank=None,
         score=None,
         found=0,
+        unjudged_ahead=0,
         obstacles=(obstacle,),
         opinions=(),
         words=(),
@@ -286,3 +298,4 @@ def _of_file(
         generation=None,
         took_ms=0.0,
     )
+    return replace(diagnosis, verdict=verdict(diagnosis))

@@ -142,6 +142,7 @@ class Diagnosis:
 
     `rank` counts from 1 among all `found` documents; it is None for a document that is not found.
     `id` and `title` are None for a file that gave no document.
+    `unjudged_ahead` is how many of those before it are in languages that words cannot judge.
     `coverage` is the share of the query's information that the document holds.
     """
 
@@ -158,6 +159,7 @@ class Diagnosis:
     rank: int | None
     score: float | None
     found: int
+    unjudged_ahead: int
     obstacles: tuple[Obstacle, ...]
     opinions: tuple[Opinion, ...]
     words: tuple[WordFound, ...]

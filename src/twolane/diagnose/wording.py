@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from twolane.answers import Lane
-from twolane.diagnose.values import MAIN_LANES, Obstacle, Opinion, Standing, WordFound
+from twolane.diagnose.values import MAIN_LANES, Diagnosis, Opinion, Standing, WordFound
 
 # How each lane looks at a document; a lane that is not here is called by its name.
 _BY = {Lane.LEXICAL: "by words", Lane.DENSE: "by meaning"}
@@ -15,24 +15,20 @@ _MOST_REASONS = 2
 _MOST_WORDS = 4
 
 
-def verdict(
-    standing: Standing,
-    rank: int | None,
-    found: int,
-    limit: int,
-    opinions: Sequence[Opinion],
-    words: Sequence[WordFound],
-    obstacles: Sequence[Obstacle],
-) -> str:
+def verdict(diagnosis: Diagnosis) -> str:
     """Where the document is and the main reason, as a sentence."""
+    rank, opinions = diagnosis.rank, diagnosis.opinions
     if rank is None:
-        reasons = [obstacle.reason for obstacle in obstacles[:_MOST_REASONS]]
+        reasons = [obstacle.reason for obstacle in diagnosis.obstacles[:_MOST_REASONS]]
         because = ", and ".join(reasons) or "no lane brought it"
         return f"It is not found because {because}."
-    place = f"It is {ordinal(rank)} of {found}"
-    if standing == Standing.BELOW:
-        place += f", below the {limit} that are shown"
-    reasons = [*_opinions(opinions), *_lacking(words)]
+    place = f"It is {ordinal(rank)} of {diagnosis.found}"
+    if diagnosis.standing == Standing.BELOW:
+        place += f", below the {diagnosis.limit} that are shown"
+    reasons = [*_opinions(opinions), *_lacking(diagnosis.words)]
+    if diagnosis.unjudged_ahead and rank > max(one.rank or rank for one in opinions):
+        # No lane puts it so low; those that the words did not judge passed it together.
+        reasons.append(f"{diagnosis.unjudged_ahead} before it are not judged by words")
     if not opinions:
         reasons = ["a query of filters alone lists what they leave, newest first"]
     return f"{place}: {'; '.join(reasons)}." if reasons else f"{place}."

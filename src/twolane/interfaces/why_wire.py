@@ -28,6 +28,7 @@ def diagnosis_json(diagnosis: Diagnosis) -> Json:
         "rank": diagnosis.rank,
         "score": diagnosis.score,
         "found": diagnosis.found,
+        "unjudged_ahead": diagnosis.unjudged_ahead,
         "obstacles": [_obstacle(one) for one in diagnosis.obstacles],
         "opinions": [_opinion(one) for one in diagnosis.opinions],
         "words": [_word(one) for one in diagnosis.words],

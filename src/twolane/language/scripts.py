@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 # The script of each language that does not use Latin letters.
 _SCRIPTS: dict[str, str] = {
     "ru": "cyrillic",
@@ -80,6 +82,7 @@ _BLOCKS: tuple[tuple[int, str], ...] = (
 )
 
 
+@lru_cache(maxsize=1 << 16)
 def script_of(token: str) -> str:
     """The script of the token's first letter; digits count as Latin."""
     for char in token:
