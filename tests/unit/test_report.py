@@ -70,7 +70,13 @@ def with_text(text: str) -> list[Run]:
     golden = replace(GOLDEN, name=text or "set", description=text, queries=queries)
     run = run_of(golden=golden, name=text, mode="hybrid", settings={"embedder": text})
     turned = {id: tuple(reversed(paths)) for id, paths in PERFECT.items()}
-    other = run_of(turned, golden=golden, name=f"{text}2", commit=text, machine={text: text})
+    other = run_of(
+        turned,
+        golden=golden,
+        name=f"{text}2",
+        commit=text,
+        machine={"system": text, f"x {text}": text},
+    )
     degraded = replace(other.asked[0], degraded=(text,))
     return [run, replace(other, asked=(degraded, *other.asked[1:]))]
 

@@ -1,0 +1,74 @@
+"""The second model and both together, with the real weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twolane import Library, Settings
+from twolane.centring import block
+from twolane.embedders.e5 import DIMENSIONS, E5Embedder
+from twolane.embedders.ensemble import SECOND_WEIGHT, EnsembleEmbedder
+from twolane.embedders.hashing import HashingEmbedder
+
+TEXTS = ["The cat sleeps on the sofa.", "Кошка спит на диване.", "Compilers optimise loops."]
+
+
+@pytest.fixture(scope="module")
+def e5() -> E5Embedder:
+    """One model for all tests."""
+    return E5Embedder(chunker="1")
+
+
+def test_rows_have_unit_length(e5: E5Embedder) -> None:
+    """Passages and queries are finite unit vectors of the space's dimensions."""
+    rows = e5.embed_passages([*TEXTS, "", "a\0b", "\ud800"])
+    assert rows.shape == (6, DIMENSIONS)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
+    assert e5.embed_query("cat").shape == (DIMENSIONS,)
+    assert e5.embed_passages([]).shape == (0, DIMENSIONS)
+
+
+def test_translations_are_nearer_than_strangers(e5: E5Embedder) -> None:
+    """The same sentence in two languages is nearer than another subject."""
+    cat, koshka, compilers = e5.embed_passages(TEXTS)
+    assert cat @ koshka > cat @ compilers
+
+
+def test_queries_and_passages_are_prompted_apart(e5: E5Embedder) -> None:
+    """The model was trained with a prompt for each; they give different vectors."""
+    assert not np.allclose(e5.embed_query("cat"), e5.embed_passages(["cat"])[0])
+    assert (e5.space.query_prompt, e5.space.passage_prompt) == ("query: ", "passage: ")
+
+
+def test_an_ensemble_is_the_weighted_mean_of_similarities(e5: E5Embedder) -> None:
+    """The dot product of two joined vectors is the weighted mean of both models' own."""
+    first = HashingEmbedder()
+    both = EnsembleEmbedder(first, e5)
+    rows = both.embed_passages(TEXTS)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
+    one = first.embed_passages(TEXTS)
+    two = e5.embed_passages(TEXTS)
+    expected = (one[0] @ one[1] + SECOND_WEIGHT * (two[0] @ two[1])) / (1 + SECOND_WEIGHT)
+    assert rows[0] @ rows[1] == pytest.approx(expected, abs=1e-5)
+    assert block(both.space) == slice(256, 256 + DIMENSIONS)
+    assert both.space.fingerprint != first.space.fingerprint
+
+
+@pytest.mark.parametrize("embedder", ["e5", "ensemble"])
+def test_a_vault_is_searched_across_languages(tmp_path: Path, embedder: str) -> None:
+    """Both serve a library end to end; a Russian question finds the English note."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "cat.md").write_text("# Cat\n\nThe cat sleeps on the sofa all day.", "utf-8")
+    (vault / "loops.md").write_text("# Loops\n\nCompilers optimise loops and memory.", "utf-8")
+    settings = Settings(db=tmp_path / "x.db", cache=tmp_path / "cache", embedder=embedder)
+    with Library.open(settings=settings) as library:
+        library.index(vault)
+        assert library.embed().embedded == 2
+        answer = library.search("где спит кошка")
+        assert not answer.degraded
+        assert answer.results[0].path == "cat.md"
+        assert library.check() == []
