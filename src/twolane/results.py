@@ -235,9 +235,11 @@ def _passage(document: Document, chunk: Chunk | None, words: Sought) -> tuple[st
     text = one_line(plain(document.body[start : chunk.end]))
     found = mentions(text, words, [chunk.language])
     if start > chunk.start and not found:
-        whole = one_line(plain(document.body[chunk.start : chunk.end]))
-        if not text or (found := mentions(whole, words, [chunk.language])):
-            return whole, found
+        # Most passages hold no sought word at all: the few headings tell that cheaply.
+        headings = one_line(plain(document.body[chunk.start : start]))
+        if not text or mentions(headings, words, [chunk.language]):
+            whole = one_line(plain(document.body[chunk.start : chunk.end]))
+            return whole, mentions(whole, words, [chunk.language])
     return text, found
 
 
