@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,8 @@ def fill(
     When nothing is left, a generation that was filling takes over and the old one goes.
     """
     generation = vectors.open_generation(embedder.space)
-    worker = f"{os.getpid()}-{threading.get_ident()}"
+    worker = _worker()
+    _release_the_dead(vectors, generation.number)
     means = vectors.means(generation.number)
     embedded = failed = 0
     standing = vectors.progress(generation.number)
@@ -90,6 +92,31 @@ def fill(
     _centre(vectors, generation)
     _take_over(vectors, generation)
     return Filled(generation.number, embedded, failed)
+
+
+def _worker() -> str:
+    """A name that tells others on this machine which process is at work."""
+    return f"{platform.node()}:{os.getpid()}:{threading.get_ident()}"
+
+
+def _release_the_dead(vectors: Vectors, generation: int) -> None:
+    """End the leases of processes of this machine that are gone: nobody will finish their work."""
+    for worker in vectors.workers(generation):
+        host, _, rest = worker.partition(":")
+        pid = rest.partition(":")[0]
+        if host == platform.node() and pid.isdecimal() and not _is_alive(int(pid)):
+            vectors.release(generation, worker)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        # It belongs to another user, or the system does not tell: better to believe that it works.
+        return True
+    return True
 
 
 def _embed(

@@ -222,6 +222,9 @@ class Vectors(Protocol):
     def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
         """Record that a passage could not be embedded, and when to try again."""
 
+    def workers(self, generation: int) -> list[str]:
+        """The workers that hold a lease, sorted, whether it has run out or not."""
+
     def release(self, generation: int, worker: str) -> None:
         """End all leases of a worker."""
 

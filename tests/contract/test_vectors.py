@@ -184,6 +184,17 @@ class TestFailures:
         assert store.progress(generation) == Progress(0, 0, 0)
 
 
+def test_workers_are_those_that_hold_a_lease(store: Store, generation: int) -> None:
+    """Who claimed work is known by name until it is done or given back."""
+    put(store, prepared("a", "ant\n\nbee"))
+    assert store.workers(generation) == []
+    store.claim(generation, worker="w2", limit=1, seconds=60)
+    store.claim(generation, worker="w1", limit=1, seconds=60)
+    assert store.workers(generation) == ["w1", "w2"]
+    store.release(generation, "w1")
+    assert store.workers(generation) == ["w2"]
+
+
 class TestProgress:
     """What is done and what is left."""
 

@@ -1,4 +1,4 @@
-"""Fusion: the formula, the seeds' example, abstention, ties."""
+"""Fusion: the formula, the example of the design, abstention, ties."""
 
 from __future__ import annotations
 

@@ -131,6 +131,11 @@ class MemoryVectors:
             shelf.failures[content_hash] = Failure(reason, self._state.clock() + retry_in)
             shelf.leases.pop(content_hash, None)
 
+    def workers(self, generation: int) -> list[str]:
+        """The workers that hold a lease, sorted."""
+        with self._state.lock:
+            return sorted({lease.worker for lease in self._state.shelf(generation).leases.values()})
+
     def release(self, generation: int, worker: str) -> None:
         """End all leases of a worker."""
         with self._state.lock:

@@ -202,6 +202,17 @@ class SqliteVectors:
         with self._db.write() as connection:
             connection.execute(_FAIL, (generation, content_hash, self._clock() + retry_in, reason))
 
+    def workers(self, generation: int) -> list[str]:
+        """The workers that hold a lease, sorted."""
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                "SELECT DISTINCT worker FROM jobs WHERE generation = ? AND worker IS NOT NULL"
+                " ORDER BY worker",
+                (generation,),
+            )
+        return [worker for (worker,) in found]
+
     def release(self, generation: int, worker: str) -> None:
         """End all leases of a worker."""
         with self._db.write() as connection:
