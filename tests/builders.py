@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,3 +135,11 @@ class Clock:
     def pass_time(self, seconds: float) -> None:
         """Let the seconds go by."""
         self.now += seconds
+
+
+def write_notes(root: Path, notes: Mapping[str, str]) -> Path:
+    """A folder of notes: path → text."""
+    for name, text in notes.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    return root

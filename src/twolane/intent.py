@@ -37,7 +37,9 @@ _QUOTES = {'"': '"', "'": "'", "«": "»", "“": "”", "„": "“"}
 _OPERATOR = re.compile(r"(?<!\S)(?:AND|OR|NOT)(?!\S)|\bNEAR\s*\(")
 _DATE = re.compile(r"(?<!\d)\d{4}([-/])\d{2}\1\d{2}(?!\d)")
 _URL = re.compile(r"https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|www\.\S+", re.IGNORECASE)
-_PATH = re.compile(r"[^\s:]*/[^\s]*|[^\s/]+\.(?:md|markdown|txt|py|js|ts|json|toml|yaml|sh)")
+_ENDING = r"\.(?:md|markdown|txt|py|js|ts|json|toml|yaml|sh)"
+_FILE = re.compile(rf"{_ENDING}$")
+_PATH = re.compile(rf"[^\s:]*/[^\s]*|[^\s/]+{_ENDING}")
 _SLUG = re.compile(r"[^\W_A-Z]+(?:-[^\W_A-Z]+)+")
 _SYMBOL = re.compile(
     r"\w*[a-zа-я][A-Z]\w*"  # camelCase
@@ -91,9 +93,6 @@ def _single(piece: str) -> Intent:
     if _SLUG.fullmatch(piece):
         return Intent.SLUG
     return Intent.KEYWORDS
-
-
-_FILE = re.compile(r"\.(?:md|markdown|txt|py|js|ts|json|toml|yaml|sh)$")
 
 
 def _asks(text: str) -> bool:

@@ -42,7 +42,9 @@ def lexical_hits(
         return []
     frequencies = retrieval.frequencies(query.marks)
     if relaxation == "all" and query.words:
-        candidates = retrieval.lexical(query.words, scope, every=True, limit=2 * limit)
+        candidates = retrieval.lexical(
+            query.words, scope, every=True, limit=limit * _CANDIDATES_PER_HIT
+        )
     else:
         candidates = _candidates(retrieval, query, scope, frequencies, limit, common_share)
     naive = relaxation == "any"

@@ -230,11 +230,7 @@ class Searcher:
             if generation is None:
                 return _Found((), 0.0, failure="there are no vectors yet; run `twolane index`")
             vector = embed_query(
-                embedder,
-                generation,
-                query.meaning,
-                query.reading.languages,
-                self._store.means(generation.number),
+                embedder, generation, query.meaning, query.reading.languages, self._store
             )
             hits = dense_hits(
                 self._store,

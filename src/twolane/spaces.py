@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
-from twolane.centring import centred_query
+from twolane.centring import block, centred_query
 from twolane.errors import EmbedderError, EmbedderUnavailable
 from twolane.model import Generation, GenerationState, Space
 from twolane.ports import Embedder, Vectors
@@ -55,7 +55,7 @@ def embed_query(
     generation: Generation,
     text: str,
     languages: Collection[str],
-    means: Mapping[str, Vector],
+    vectors: Vectors,
 ) -> Vector:
     """The query's vector in the generation's space; vectors of different spaces never meet.
 
@@ -73,6 +73,8 @@ def embed_query(
     except Exception as error:
         # An embedder is foreign code: whatever it raises, the other lanes must answer.
         raise EmbedderError(f"{type(error).__name__}: {error}") from error
+    # Most spaces have no accent; their searches need not ask for means that do not exist.
+    means = {} if block(generation.space) is None else vectors.means(generation.number)
     return centred_query(vector, languages, means, generation.space)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import write_notes
 from twolane import Capability, Kind, Library, Mode, Scope, Settings
 from twolane.answers import Lane
 from twolane.diagnose import Diagnosis
@@ -34,16 +35,9 @@ NOTES = {
 }
 
 
-def write(root: Path, notes: dict[str, str]) -> Path:
-    for name, text in notes.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, "utf-8")
-    return root
-
-
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    return write(tmp_path / "vault", NOTES)
+    return write_notes(tmp_path / "vault", NOTES)
 
 
 @pytest.fixture
@@ -119,7 +113,9 @@ class TestFound:
 
     def test_beyond_the_pool(self, tmp_path: Path, vault: Path) -> None:
         """A document that the usual pools cut off still has a place, after all that they bring."""
-        write(vault, {f"many/{n:02}.md": f"# Salt {n}\n\nsalt and more salt" for n in range(9)})
+        write_notes(
+            vault, {f"many/{n:02}.md": f"# Salt {n}\n\nsalt and more salt" for n in range(9)}
+        )
         with opened(tmp_path, vault, pool=3, limit=2) as library:
             found = library.why("salt", "kitchen/soup.md")
             shown = library.search("salt").results
@@ -144,7 +140,9 @@ class TestFound:
 
     def test_passed_by_what_is_not_judged(self, tmp_path: Path, vault: Path) -> None:
         """Those ahead that words did not judge are counted, and named where they alone explain."""
-        write(vault, {f"дом/{n}.md": f"# Заметка {n}\n\nЧто-то о воде и соли." for n in range(9)})
+        write_notes(
+            vault, {f"дом/{n}.md": f"# Заметка {n}\n\nЧто-то о воде и соли." for n in range(9)}
+        )
         query = "brown leaves in water"
         with opened(tmp_path, vault) as library:
             results = library.search(query, limit=99).results
@@ -289,7 +287,7 @@ class TestRemoved:
     def test_without_vectors(self, tmp_path: Path, vault: Path) -> None:
         """A document that is not embedded yet is told what to run."""
         with opened(tmp_path, vault) as library:
-            write(vault, {"new.md": "# New\n\nwalrus"})
+            write_notes(vault, {"new.md": "# New\n\nwalrus"})
             library.index(vault)
             found = library.why("carpenter", "new.md")
         kinds = [kind for kind, _, _ in obstacles(found)]
@@ -345,7 +343,7 @@ class TestFiles:
 
     def test_new_files(self, library: Library, vault: Path) -> None:
         """A file that came after the last run is told to be not indexed."""
-        write(vault, {"garden/new.md": "# New\n\nwalrus"})
+        write_notes(vault, {"garden/new.md": "# New\n\nwalrus"})
         for reference in ("garden/new.md", "vault/garden/new.md", str(vault / "garden/new.md")):
             found = library.why("walrus", reference)
             assert (found.path, found.standing) == ("garden/new.md", Standing.MISSING)
@@ -354,8 +352,10 @@ class TestFiles:
 
     def test_ignored_files(self, library: Library, vault: Path) -> None:
         """A file that no rule lets in is told so, and one that is new and excluded, too."""
-        write(vault, {".gitignore": "drafts/\n", "drafts/idea.md": "idea", "list.txt": "milk"})
-        write(vault, {"_new.md": "new"})
+        write_notes(
+            vault, {".gitignore": "drafts/\n", "drafts/idea.md": "idea", "list.txt": "milk"}
+        )
+        write_notes(vault, {"_new.md": "new"})
         assert "ignore file" in library.why("idea", "drafts/idea.md").verdict
         assert "include" in library.why("milk", "list.txt").verdict
         assert "underscore" in library.why("new", "_new.md").verdict
@@ -375,13 +375,13 @@ class TestFiles:
 
     def test_ambiguous_names(self, library: Library, vault: Path) -> None:
         """A title of several documents lists them, unless the filters tell which one is meant."""
-        write(vault, {"other/tea.md": "# Tea\n\nBlack tea."})
+        write_notes(vault, {"other/tea.md": "# Tea\n\nBlack tea."})
         library.index(vault)
         with pytest.raises(AmbiguousDocument) as error:
             library.why("tea", "Tea")
         assert error.value.candidates == ("vault/kitchen/tea.md", "vault/other/tea.md")
         assert library.why("tea", "Tea", scope=Scope(paths=("other",))).path == "other/tea.md"
-        write(vault, {"_a/same.md": "x", "_b/same.md": "y"})
+        write_notes(vault, {"_a/same.md": "x", "_b/same.md": "y"})
         library.index(vault)
         with pytest.raises(AmbiguousDocument):
             library.why("tea", "same")
@@ -415,7 +415,7 @@ class TestPermissions:
 
     def test_folders_are_for_those_who_index(self, library: Library, vault: Path) -> None:
         """Who may only search does not learn what lies in the folder unindexed."""
-        write(vault, {"garden/new.md": "# New\n\nwalrus"})
+        write_notes(vault, {"garden/new.md": "# New\n\nwalrus"})
         reader = Scope(capabilities=frozenset({Capability.SEARCH, Capability.SEMANTIC}))
         with pytest.raises(NoSuchDocument):
             library.why("walrus", "garden/new.md", scope=reader)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import embed, prepared, put, space, unit
+from tests.builders import embed, prepared, put, space, unit, write_notes
 from twolane import Capability, Library, Scope, Settings
 from twolane.answers import Lane
 from twolane.errors import AmbiguousDocument, BadInput, NoSuchDocument, NotPermitted
@@ -28,16 +28,9 @@ NOTES = {
 }
 
 
-def write(root: Path, notes: dict[str, str]) -> Path:
-    for name, text in notes.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, "utf-8")
-    return root
-
-
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    return write(tmp_path / "vault", NOTES)
+    return write_notes(tmp_path / "vault", NOTES)
 
 
 @pytest.fixture
@@ -87,7 +80,7 @@ class TestMeaning:
 
     def test_ambiguous_names(self, library: Library, vault: Path) -> None:
         """A title of several documents lists them."""
-        write(vault, {"other/soup.md": "# Soup\n\nMilk."})
+        write_notes(vault, {"other/soup.md": "# Soup\n\nMilk."})
         library.index(vault)
         with pytest.raises(AmbiguousDocument):
             library.similar("Soup")
@@ -108,8 +101,8 @@ class TestMeaning:
     def test_hidden_and_archived(self, library: Library, vault: Path) -> None:
         """Excluded documents are never similar, archived ones only when asked for."""
         text = "Onions, water, salt and one carrot.\n"
-        write(vault, {"closed.md": f"---\nsearch: false\n---\n{text}"})
-        write(vault, {"old.md": f"---\narchived: true\n---\n{text}"})
+        write_notes(vault, {"closed.md": f"---\nsearch: false\n---\n{text}"})
+        write_notes(vault, {"old.md": f"---\narchived: true\n---\n{text}"})
         library.index(vault)
         library.embed()
         assert not {"closed.md", "old.md"} & set(paths(library.similar("soup")))
@@ -149,8 +142,8 @@ class TestLinks:
         """If linked documents fill the pool, the search goes on until the limit is reached."""
         many = {f"copies/{n}.md": f"# Copy {n}\n\nOnions, water, salt, carrot.\n" for n in range(9)}
         links = " ".join(f"[[{n}]]" for n in range(9))
-        write(vault, many)
-        write(vault, {"hub.md": f"# Hub\n\nOnions, water, salt, carrot. {links}\n"})
+        write_notes(vault, many)
+        write_notes(vault, {"hub.md": f"# Hub\n\nOnions, water, salt, carrot. {links}\n"})
         chosen = Settings(db=tmp_path / "y.db", embedder="hashing", pool=1)
         with Library.open(settings=chosen) as library:
             library.index(vault)
@@ -183,7 +176,7 @@ class TestTemplates:
         # The form is longer than the content, and this one has the content alone.
         notes["bare.md"] = "# Bare\n\nonions carrot water.\n"
         with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
-            library.index(write(tmp_path / "forms", notes))
+            library.index(write_notes(tmp_path / "forms", notes))
             library.embed()
             answer = library.similar("onions0.md")
         assert set(paths(answer)[:2]) == {"onions1.md", "bare.md"}
@@ -196,7 +189,7 @@ class TestTemplates:
         notes = {f"{n}.md": f"# Page\n\n{self.FORM}\n" for n in range(6)}
         notes["other.md"] = "# Other\n\nrook and pawn\n"
         with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
-            library.index(write(tmp_path / "forms", notes))
+            library.index(write_notes(tmp_path / "forms", notes))
             library.embed()
             answer = library.similar("0.md")
         assert paths(answer)[-1] == "other.md"
@@ -220,7 +213,7 @@ class TestWords:
 
     def test_a_new_document_among_old_ones(self, library: Library, vault: Path) -> None:
         """A document that waits for its vectors is judged by words."""
-        write(vault, {"new.md": "# New\n\nPotatoes with brown leaves and blight.\n"})
+        write_notes(vault, {"new.md": "# New\n\nPotatoes with brown leaves and blight.\n"})
         library.index(vault)
         answer = library.similar("new.md")
         assert "new.md" in answer.degraded[0].reason
@@ -240,7 +233,7 @@ class TestWords:
 
     def test_a_document_without_words(self, tmp_path: Path, vault: Path) -> None:
         """A document that says nothing is similar to nothing."""
-        write(vault, {"empty.md": "---\ntitle: '42'\n---\n"})
+        write_notes(vault, {"empty.md": "---\ntitle: '42'\n---\n"})
         with Library.open(settings=Settings(db=tmp_path / "y.db", embedder="none")) as library:
             library.index(vault)
             assert library.similar("empty.md").results == ()
@@ -266,7 +259,7 @@ class TestKeeping:
     def test_changes_are_seen(self, library: Library, vault: Path) -> None:
         """A document that comes, changes or goes shows in the next answer."""
         assert paths(library.similar("soup"))[0] == "kitchen/stock.md"
-        write(vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt and one carrot.\n"})
+        write_notes(vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt and one carrot.\n"})
         library.index(vault)
         library.embed()
         assert paths(library.similar("soup"))[0] == "kitchen/broth.md"
@@ -280,7 +273,9 @@ class TestKeeping:
         """What another opening of the database writes is seen, too."""
         before = paths(library.similar("soup"))
         with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as other:
-            write(vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt, one carrot.\n"})
+            write_notes(
+                vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt, one carrot.\n"}
+            )
             other.index(vault)
             other.embed()
         assert paths(library.similar("soup")) != before
@@ -333,7 +328,7 @@ def test_k_is_guaranteed(rows: list[tuple[list[str], bool, str]], limit: int, po
 @pytest.mark.slow
 def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
     """The default model brings a note on the same topic in another language before all others."""
-    write(vault, {"кухня/бульон.md": "# Овощной бульон\n\nЛук, вода, морковь и соль.\n"})
+    write_notes(vault, {"кухня/бульон.md": "# Овощной бульон\n\nЛук, вода, морковь и соль.\n"})
     chosen = Settings(db=tmp_path / "real.db", embedder="use", cache=tmp_path / "cache")
     with Library.open(settings=chosen) as library:
         library.index(vault)

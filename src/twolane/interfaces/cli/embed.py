@@ -28,9 +28,7 @@ def embed(
         output.say_json(wire.filled_json(filled))
     else:
         if not quiet:
-            output.say(
-                f"{filled.embedded:,} {'passage' if filled.embedded == 1 else 'passages'} embedded"
-            )
+            output.say(f"{output.counted(filled.embedded, 'passage')} embedded")
         if filled.failed:
             output.say(
                 (f"{filled.failed:,} passages could not be embedded", output.BAD),

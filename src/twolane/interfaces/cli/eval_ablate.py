@@ -18,7 +18,7 @@ from twolane.interfaces.cli.eval_options import (
     bench_folder,
     settings_of,
 )
-from twolane.interfaces.cli.eval_printing import counted, say_grid
+from twolane.interfaces.cli.eval_printing import say_grid
 from twolane.interfaces.cli.opening import load_settings
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose
 from twolane.interfaces.cli.progress import steps_bar
@@ -98,7 +98,7 @@ def _tell(done: Ablation, file: Path, *, story: bool, quiet: bool) -> None:
     from twolane.evaluation.ablation_tables import COSTS, cells, remarks
 
     for name, rows in done.by_set.items():
-        queries = counted(len(rows[0].run.asked), "query", "queries")
+        queries = output.counted(len(rows[0].run.asked), "query", "queries")
         output.say((name, output.TITLE), f"  {queries}")
         say_grid(cells(rows, done.measure, story=story))
         for remark in remarks(rows):
@@ -111,6 +111,9 @@ def _tell(done: Ablation, file: Path, *, story: bool, quiet: bool) -> None:
     kept = sum(row.kept for row in done.rows)
     if kept:
         output.say(
-            (f"{kept} of {counted(len(done.rows), 'run')} were kept from before.", output.DIM)
+            (
+                f"{kept} of {output.counted(len(done.rows), 'run')} were kept from before.",
+                output.DIM,
+            )
         )
     output.say("stored in ", (str(file), output.PLACE))

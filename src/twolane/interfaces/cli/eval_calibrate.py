@@ -17,7 +17,7 @@ from twolane.interfaces.cli.eval_options import (
     bench_folder,
     settings_of,
 )
-from twolane.interfaces.cli.eval_printing import counted, say_grid
+from twolane.interfaces.cli.eval_printing import say_grid
 from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose
 from twolane.interfaces.cli.progress import Steps, steps_bar
@@ -134,7 +134,7 @@ def _tell(found: Calibration, keep: float | None) -> None:
     queries = sum(one.queries for one in found.samples)
     output.say(
         (f"{found.space.embedder} ", output.TITLE),
-        f"{found.space.model}, {counted(queries, 'query', 'queries')}, "
+        f"{found.space.model}, {output.counted(queries, 'query', 'queries')}, "
         f"{sum(len(one.relevant) for one in found.samples):,} relevant and "
         f"{sum(len(one.irrelevant) for one in found.samples):,} irrelevant pairs",
     )

@@ -11,7 +11,6 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import eval_wire, failures
 from twolane.interfaces.cli.eval_options import DEFAULT_MEASURE, Measure
-from twolane.interfaces.cli.eval_printing import counted
 from twolane.interfaces.cli.options import AsJson, Quiet
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _show_changes(title: str, changes: Sequence[Change], rows: int, style: str) 
         output.say(_first("before", one.ranks_before, one.was), indent=7)
         output.say(_first("after", one.ranks_after, one.now), indent=7)
     if len(changes) > rows:
-        output.say(f"and {counted(len(changes) - rows, 'more', 'more')}", indent=7)
+        output.say(f"and {output.counted(len(changes) - rows, 'more', 'more')}", indent=7)
 
 
 def _first(when: str, ranks: Sequence[int], first: Place | None) -> str:

@@ -9,7 +9,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import eval_wire, failures
-from twolane.interfaces.cli.eval_printing import counted, say_grid
+from twolane.interfaces.cli.eval_printing import say_grid
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 
@@ -65,7 +65,7 @@ def _show(found: evaluation.Freshness, *, quiet: bool) -> None:
     _list("found by the vector of the same text under an older title", found.borrowed)
     if found.pending or found.failed:
         output.say(
-            f"{counted(found.pending, 'passage')} pending, {found.failed:,} failed; ",
+            f"{output.counted(found.pending, 'passage')} pending, {found.failed:,} failed; ",
             "run: twolane embed",
         )
     if not found.stale and not quiet:
@@ -75,7 +75,7 @@ def _show(found: evaluation.Freshness, *, quiet: bool) -> None:
 def _list(title: str, ids: Sequence[str]) -> None:
     if not ids:
         return
-    output.say((f"{counted(len(ids), 'document')}: ", output.BAD), title)
+    output.say((f"{output.counted(len(ids), 'document')}: ", output.BAD), title)
     for id in ids[:_MOST]:
         output.say((id, output.PLACE), indent=2)
     if len(ids) > _MOST:

@@ -14,7 +14,6 @@ import twolane.interfaces.cli.output as output
 from twolane.errors import BadInput
 from twolane.interfaces import eval_wire
 from twolane.interfaces.cli.eval_options import bench_folder
-from twolane.interfaces.cli.eval_printing import counted
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
@@ -202,7 +201,7 @@ def _tell(sets: Sequence[tuple[Path, GoldenSet]], *, as_json: bool, quiet: bool)
         listed = ", ".join(f"{name} {count}" for name, count in sorted(groups.items()))
         output.say(
             (str(path), output.PLACE),
-            f"  {counted(len(one.queries), 'query', 'queries')} ({listed})",
+            f"  {output.counted(len(one.queries), 'query', 'queries')} ({listed})",
         )
 
 

@@ -14,8 +14,3 @@ def say_grid(rows: Sequence[Sequence[str]], *, indent: int = 2) -> None:
         cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
         line = "  ".join(cells).rstrip()
         output.say((line, output.DIM) if number == 0 else line, indent=indent)
-
-
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number with its word: `1 query`, `30 queries`."""
-    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"

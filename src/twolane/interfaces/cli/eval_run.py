@@ -23,7 +23,7 @@ from twolane.interfaces.cli.eval_options import (
     measures_of,
     settings_of,
 )
-from twolane.interfaces.cli.eval_printing import counted, say_grid
+from twolane.interfaces.cli.eval_printing import say_grid
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose, typed
 from twolane.interfaces.cli.progress import Steps, steps_bar
@@ -161,7 +161,7 @@ def _show_summary(summary: Summary) -> None:
     named = "" if run.name == run.golden.name else f"  {run.name}"
     output.say(
         (run.golden.name, output.TITLE),
-        f"{named}  {run.mode}  {counted(len(run.asked), 'query', 'queries')}",
+        f"{named}  {run.mode}  {output.counted(len(run.asked), 'query', 'queries')}",
     )
     if table.queries:
         overall = ["all", str(len(table.queries)), *map(mean_with_interval, summary.intervals)]
@@ -178,7 +178,7 @@ def _show_summary(summary: Summary) -> None:
     times = f"{milliseconds(summary.p50)} ms p50, {milliseconds(summary.p95)} ms p95"
     output.say((times, output.DIM), indent=2)
     for reason, count in summary.degraded:
-        output.say((f"{counted(count, 'answer')} without {reason}", output.BAD), indent=2)
+        output.say((f"{output.counted(count, 'answer')} without {reason}", output.BAD), indent=2)
 
 
 def _rows(rows: Sequence[Row]) -> list[list[str]]:

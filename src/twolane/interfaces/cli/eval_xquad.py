@@ -17,7 +17,7 @@ from twolane.interfaces.cli.eval_options import (
     bench_folder,
     settings_of,
 )
-from twolane.interfaces.cli.eval_printing import counted, say_grid
+from twolane.interfaces.cli.eval_printing import say_grid
 from twolane.interfaces.cli.opening import load_settings
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose
 from twolane.interfaces.cli.progress import steps_bar
@@ -76,7 +76,7 @@ def _tell(run: Run, summary: Summary, table: dict[tuple[str, str], dict[int, flo
 
     output.say(
         (run.golden.name, output.TITLE),
-        f"  {run.mode}  {counted(len(run.asked), 'query', 'queries')}",
+        f"  {run.mode}  {output.counted(len(run.asked), 'query', 'queries')}",
     )
     rows = [["", *summary.table.measures]]
     rows.append(["all", *map(mean_with_interval, summary.intervals)])
@@ -90,4 +90,4 @@ def _tell(run: Run, summary: Summary, table: dict[tuple[str, str], dict[int, flo
     times = f"{milliseconds(summary.p50)} ms p50, {milliseconds(summary.p95)} ms p95"
     output.say((times, output.DIM), indent=2)
     for reason, count in summary.degraded:
-        output.say((f"{counted(count, 'answer')} without {reason}", output.BAD), indent=2)
+        output.say((f"{output.counted(count, 'answer')} without {reason}", output.BAD), indent=2)

@@ -194,6 +194,4 @@ def _tell_embedding(filled: Filled | None, stopped: str | None, *, quiet: bool) 
             "`twolane embed` completes it later.",
         )
     elif filled and not quiet:
-        output.say(
-            f"{filled.embedded:,} {'passage' if filled.embedded == 1 else 'passages'} embedded"
-        )
+        output.say(f"{output.counted(filled.embedded, 'passage')} embedded")

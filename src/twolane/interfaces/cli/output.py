@@ -101,6 +101,11 @@ def marked(markup: str, style: str = "") -> Iterator[Piece]:
             yield html.unescape(part), MARK if inside else style
 
 
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """A number with its word: `1 query`, `30 queries`."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
 def printable(text: str) -> str:
     """The text without characters that command a terminal."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
