@@ -1,0 +1,65 @@
+"""The composition root: a library is made here, of parts that each fit a page.
+
+from twolane import Library
+
+with Library.open("notes.db") as library:
+    library.index("~/notes")
+    for result in library.search("how do I prune tomatoes").results:
+        print(result.title, result.path)
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from twolane.library.adapters import embedder_problem, engine, open_embedder, open_store
+from twolane.library.asking import Asking
+from twolane.library.folders import Folders
+from twolane.library.health import Health
+from twolane.library.held import LOCAL
+from twolane.settings import Settings
+
+__all__ = ["LOCAL", "Library", "embedder_problem", "engine"]
+
+
+class Library(Asking, Folders, Health):
+    """Documents and everything that can be asked of them; safe to share between threads."""
+
+    @classmethod
+    def open(
+        cls,
+        db: str | os.PathLike[str] | None = None,
+        *,
+        settings: Settings | None = None,
+        create: bool = True,
+    ) -> Library:
+        """Open the library in the database file, or create it unless told not to.
+
+        Without arguments, the settings come from the user's file and environment.
+        """
+        chosen = settings or Settings.load().settings
+        if db is not None:
+            chosen = replace(chosen, db=Path(db).expanduser())
+        store = open_store(chosen, create=create)
+        embedder, reason = open_embedder(chosen)
+        return cls(store, chosen, embedder, reason)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the database; calling it twice is harmless."""
+        self._searcher.close()
+        self._store.close()

@@ -1,0 +1,102 @@
+"""What can be asked of a library: searches, explanations, documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from twolane.answers import Answer, Mode
+from twolane.errors import BadInput
+from twolane.library.held import ALL, LOCAL, Held
+from twolane.lookup import named
+from twolane.model import Chunk, Collection, Document
+from twolane.permissions import require
+from twolane.scopes import Capability, Scope
+from twolane.settings import Settings
+
+if TYPE_CHECKING:
+    # These are slow to import, and a search needs none of them.
+    from twolane.diagnose import Diagnoser, Diagnosis
+    from twolane.similar import SimilarAnswer, Similarities
+
+
+class Asking(Held):
+    """The questions; each is asked in a scope and checks its capabilities."""
+
+    def search(
+        self,
+        text: str,
+        *,
+        scope: Scope = LOCAL,
+        mode: Mode | str = Mode.HYBRID,
+        limit: int | None = None,
+    ) -> Answer:
+        """The best documents for the query: by words, by meaning, or both."""
+        wanted = _checked(limit, self.settings)
+        return self._searcher.search(text, scope, mode=Mode(mode), limit=wanted)
+
+    def why(
+        self,
+        text: str,
+        reference: str,
+        *,
+        scope: Scope = LOCAL,
+        mode: Mode | str = Mode.HYBRID,
+        limit: int | None = None,
+    ) -> Diagnosis:
+        """Why a document is, or is not, among the results of a query, and what would change it."""
+        wanted = _checked(limit, self.settings)
+        return self._diagnoser.why(text, reference, scope, mode=Mode(mode), limit=wanted)
+
+    def similar(
+        self,
+        reference: str,
+        *,
+        scope: Scope = LOCAL,
+        limit: int | None = None,
+        exclude_linked: bool = False,
+    ) -> SimilarAnswer:
+        """The documents that are most similar to the one that an id, path, URL or title names."""
+        return self._similarities.similar(
+            reference, scope, limit=_checked(limit, self.settings), exclude_linked=exclude_linked
+        )
+
+    def document(self, reference: str, *, scope: Scope = LOCAL) -> Document:
+        """The document that an id, path, URL or unique title names."""
+        require(scope, Capability.SEARCH)
+        return named(self._store, reference, scope)
+
+    def documents(self, *, scope: Scope = LOCAL) -> Iterator[Document]:
+        """The documents in scope, by id; read a batch at a time, so any number fits."""
+        require(scope, Capability.SEARCH)
+        ids = sorted(self._store.recent(scope, limit=ALL))
+        size = self.settings.batch
+        batches = (self._store.documents(ids[at : at + size]) for at in range(0, len(ids), size))
+        return (held[id] for held in batches for id in sorted(held))
+
+    def chunks(self, document: Document) -> list[Chunk]:
+        """The passages of a document."""
+        return self._store.chunks(document.id)
+
+    def collections(self) -> list[Collection]:
+        """All collections, by name."""
+        return self._store.collections()
+
+    @cached_property
+    def _diagnoser(self) -> Diagnoser:
+        from twolane.diagnose import Diagnoser
+
+        return Diagnoser(self._store, self.settings, self._searcher, self._source)
+
+    @cached_property
+    def _similarities(self) -> Similarities:
+        from twolane.similar import Similarities
+
+        return Similarities(self._store, self.settings)
+
+
+def _checked(limit: int | None, settings: Settings) -> int:
+    if limit is not None and limit < 1:
+        raise BadInput("the number of results must be at least 1")
+    return settings.limit if limit is None else limit

@@ -1,0 +1,91 @@
+"""Folders of notes: bringing them into the library and giving their passages vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twolane.errors import EmbedderUnavailable, MissingFolder
+from twolane.library.held import LOCAL, Held
+from twolane.model import Batch, Collection, Progress
+from twolane.permissions import require
+from twolane.scopes import Capability, Scope
+
+if TYPE_CHECKING:
+    # These are slow to import, and a search needs none of them.
+    from twolane.indexing import Report
+    from twolane.pipeline import Filled
+
+
+class Folders(Held):
+    """The way from files to documents and vectors."""
+
+    def index(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        scope: Scope = LOCAL,
+        prune: bool = False,
+        progress: Callable[[Report], None] = lambda report: None,
+    ) -> Report:
+        """Bring the library in step with a folder of Markdown notes; text only, no vectors."""
+        require(scope, Capability.WRITE)
+        folder = Path(root).expanduser()
+        if not folder.is_dir():
+            if prune and (gone := self._collection_at(folder)):
+                return self._empty(gone)
+            what = "is not a folder" if folder.exists() else "does not exist"
+            raise MissingFolder(
+                f"{folder} {what}; nothing was changed "
+                "(--prune removes the notes of a folder that is gone)"
+            )
+        from twolane.indexing import Indexer
+
+        collection = self._collection_at(folder) or self._new_collection(folder)
+        return Indexer(self._store, self.settings).index(
+            self._source(folder), collection, scope, prune=prune, progress=progress
+        )
+
+    def embed(
+        self,
+        *,
+        scope: Scope = LOCAL,
+        progress: Callable[[Progress], None] = lambda progress: None,
+    ) -> Filled:
+        """Give every passage its vector; returns when nothing is left or the embedder is gone."""
+        require(scope, Capability.WRITE)
+        if self._embedder is None:
+            raise EmbedderUnavailable(self._no_embedder)
+        from twolane.pipeline import fill
+
+        return fill(
+            self._store,
+            self._embedder,
+            breadcrumb=self.settings.breadcrumb,
+            progress=progress,
+        )
+
+    def _collection_at(self, folder: Path) -> Collection | None:
+        root = str(folder.resolve())
+        return next((one for one in self._store.collections() if one.root == root), None)
+
+    def _new_collection(self, folder: Path) -> Collection:
+        """A collection named after its folder; a number keeps two folders of one name apart."""
+        resolved = folder.resolve()
+        taken = {one.name for one in self._store.collections()}
+        name = stem = resolved.name or "root"
+        number = 2
+        while name in taken:
+            name = f"{stem}-{number}"
+            number += 1
+        return Collection(name, str(resolved))
+
+    def _empty(self, collection: Collection) -> Report:
+        from twolane.indexing import Report
+
+        known = self._store.known(collection.name)
+        gone = [one.id for one in known.values() if one.id is not None]
+        self._store.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
+        return Report(collection.name, deleted=len(gone))
