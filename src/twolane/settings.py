@@ -9,34 +9,20 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from twolane.errors import BadSetting
+from twolane.setting_values import at_least as _at_least
+from twolane.setting_values import between as _between
+from twolane.setting_values import coerced
+from twolane.setting_values import one_of as _one_of
+from twolane.setting_values import setting as _setting
 
 PREFIX = "TWOLANE_"
 EMBEDDERS = ("use", "e5", "ensemble", "hashing", "none")
-
-
-def _setting(default: Any, meaning: str, check: Callable[[Any], str | None] | None = None) -> Any:
-    """A field with what the documentation and the checks need to know of it."""
-    return field(default=default, metadata={"meaning": meaning, "check": check})
-
-
-def _at_least(least: float) -> Callable[[Any], str | None]:
-    return lambda value: None if value >= least else f"must be at least {least:g}"
-
-
-def _between(least: float, most: float) -> Callable[[Any], str | None]:
-    return lambda value: (
-        None if least <= value <= most else f"must be between {least:g} and {most:g}"
-    )
-
-
-def _one_of(*names: str) -> Callable[[Any], str | None]:
-    return lambda value: None if value in names else f"must be one of {', '.join(names)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +182,7 @@ class Settings:
         )
         for origin, layer in layers:
             for name, value in layer.items():
-                values[name] = _coerced(name, value, origin)
+                values[name] = coerced(_declared(name, origin), value, origin)
                 origins[name] = origin
         return Loaded(cls(**values), origins, source)
 
@@ -212,6 +198,13 @@ class Loaded:
 
 _FIELDS: dict[str, Field[Any]] = {one.name: one for one in fields(Settings)}
 _NAMES = tuple(_FIELDS)
+
+
+def _declared(name: str, origin: str) -> Field[Any]:
+    if name not in _FIELDS:
+        known = ", ".join(_NAMES)
+        raise BadSetting(f"unknown setting {name!r} ({origin}); the settings are: {known}")
+    return _FIELDS[name]
 
 
 def meanings() -> dict[str, str]:
@@ -263,74 +256,3 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith(PREFIX) and name != "TWOLANE_CONFIG"
     }
-
-
-def _coerced(name: str, value: Any, origin: str) -> Any:
-    if name not in _FIELDS:
-        known = ", ".join(_NAMES)
-        raise BadSetting(f"unknown setting {name!r} ({origin}); the settings are: {known}")
-    one = _FIELDS[name]
-    try:
-        converted = _CONVERTERS[str(one.type)](value)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadSetting(
-            f"setting {name!r} ({origin}): {value!r} is not {_KINDS[str(one.type)]}"
-        ) from error
-    check = one.metadata["check"]
-    wrong = check(converted) if check else None
-    if wrong:
-        raise BadSetting(f"setting {name!r} ({origin}): {value!r} {wrong}")
-    return converted
-
-
-def _integer(value: Any) -> int:
-    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
-        raise ValueError(value)
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    number = float(value)
-    if isinstance(value, bool) or number != number:
-        raise ValueError(value)
-    return number
-
-
-def _truth(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return tuple(_text(part) for part in value)
-
-
-def _path(value: Any) -> Path:
-    return Path(value).expanduser()
-
-
-_CONVERTERS: dict[str, Callable[[Any], Any]] = {
-    "Path | None": _path,
-    "str": _text,
-    "tuple[str, ...]": _texts,
-    "bool": _truth,
-    "int": _integer,
-    "float": _number,
-}
-_KINDS = {
-    "Path | None": "a path",
-    "str": "a text",
-    "tuple[str, ...]": "a list of texts",
-    "bool": "true or false",
-    "int": "a whole number",
-    "float": "a number",
-}

@@ -22,6 +22,7 @@ LEVELS: dict[str, int] = {
     "ports": 1,
     "permissions": 1,
     "settings": 1,
+    "setting_values": 1,
     "globs": 1,
     "centring": 1,
     "vector_checks": 1,
@@ -118,7 +119,7 @@ def test_only_settings_reads_the_environment() -> None:
 
 
 def test_only_the_library_names_adapters() -> None:
-    """Concrete stores, embedders and sources are imported by the composition root's `adapters` alone."""
+    """Concrete stores, embedders and sources are imported by the library's `adapters` alone."""
     rooms = ("stores", "embedders", "sources")
     for name, path in modules().items():
         if name == "library.adapters" or name.split(".")[0] in rooms:

@@ -49,7 +49,7 @@ def plain() -> Any:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder that holds a picture; tests copy it before they harm it."""
     folder = tmp_path_factory.mktemp("cache")
-    UseEmbedder(folder).embed_query("fill")
+    UseEmbedder(folder).embed_passages(["fill"])
     return folder
 
 
@@ -198,6 +198,15 @@ def test_without_a_cache_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_query_writes_no_picture_but_later_passages_do(tmp_path: Path, plain: Any) -> None:
+    """Whoever only asks is answered at once; whoever embeds notes leaves the picture behind."""
+    embedder = UseEmbedder(tmp_path)
+    assert np.array_equal(embedder.embed_query("tea"), plain.encode("tea"))
+    assert list(tmp_path.iterdir()) == []
+    assert np.array_equal(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
+    assert picture(tmp_path) == ModelCache(tmp_path, DISTRIBUTION).file
+
+
 def test_the_cache_answers_as_the_package(filled: Path, plain: Any) -> None:
     """A model that starts from the picture gives the package's vectors to the bit."""
     embedder = UseEmbedder(filled)
@@ -219,7 +228,7 @@ def test_a_full_picture_is_read_and_left_alone(filled: Path) -> None:
 def test_the_picture_is_for_its_owner_alone(tmp_path: Path) -> None:
     """Folder and file are created without rights for others, and no partial file remains."""
     folder = tmp_path / "new" / "cache"
-    UseEmbedder(folder).embed_query("x")
+    UseEmbedder(folder).embed_passages(["x"])
     assert folder.stat().st_mode & 0o777 == 0o700
     assert picture(folder).stat().st_mode & 0o777 == 0o600
 
@@ -246,7 +255,7 @@ def test_a_damaged_picture_is_replaced(filled: Path, tmp_path: Path, content: by
     sound = picture(filled)
     (tmp_path / sound.name).write_bytes(content)
     embedder = UseEmbedder(tmp_path)
-    vector = embedder.embed_query(TEXTS[0])
+    vector = embedder.embed_passages(TEXTS[:1])[0]
     assert np.array_equal(vector, UseEmbedder(filled).embed_query(TEXTS[0]))
     assert picture(tmp_path).read_bytes() == sound.read_bytes()
     assert embedder.cache_problem is None
@@ -267,7 +276,7 @@ def test_a_picture_of_a_wrong_model_is_refused(plain: Any, tmp_path: Path) -> No
     with pytest.raises(ValueError, match="probe"):
         cache.restore()
     embedder = UseEmbedder(tmp_path)
-    assert np.array_equal(embedder.embed_query("tea"), plain.encode("tea"))
+    assert np.array_equal(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
     assert cache.restore() is not None
 
 
@@ -275,7 +284,7 @@ def test_an_unusable_folder_costs_only_time(tmp_path: Path, plain: Any) -> None:
     """Where no cache can be written the package's model serves, and the reason is told."""
     (tmp_path / "file").write_text("in the way")
     embedder = UseEmbedder(tmp_path / "file" / "cache")
-    assert np.array_equal(embedder.embed_query("tea"), plain.encode("tea"))
+    assert np.array_equal(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
     assert embedder.cache_problem is not None
     assert "could not be written" in embedder.cache_problem
 
@@ -285,7 +294,7 @@ def test_a_folder_without_write_permission_costs_only_time(tmp_path: Path, plain
     """A read-only folder is no obstacle to embedding."""
     tmp_path.chmod(0o500)
     embedder = UseEmbedder(tmp_path)
-    assert np.array_equal(embedder.embed_query("tea"), plain.encode("tea"))
+    assert np.array_equal(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
     assert embedder.cache_problem is not None
 
 
@@ -358,7 +367,9 @@ def test_threads_share_one_embedder(filled: Path, plain: Any) -> None:
 def test_writers_do_not_disturb_each_other(tmp_path: Path, plain: Any) -> None:
     """Two embedders that fill one folder at once leave one sound picture and no parts."""
     with ThreadPoolExecutor(2) as threads:
-        vectors = list(threads.map(lambda _: UseEmbedder(tmp_path).embed_query("tea"), range(2)))
+        vectors = list(
+            threads.map(lambda _: UseEmbedder(tmp_path).embed_passages(["tea"])[0], range(2))
+        )
     assert all(np.array_equal(vector, plain.encode("tea")) for vector in vectors)
     assert picture(tmp_path) == ModelCache(tmp_path, DISTRIBUTION).file
 

@@ -35,8 +35,10 @@ _log = logging.getLogger(__name__)
 class UseEmbedder:
     """Embeds passages and queries; making one costs nothing, the first text loads the model.
 
-    With a `cache_dir` the loaded model leaves its picture there (about 95 MB, readable by the
-    user alone), and later processes start from it several times faster and in less memory.
+    With a `cache_dir` whoever embeds passages leaves a picture of the loaded model there (about
+    95 MB, readable by the user alone), and later processes start from it several times faster
+    and in less memory.
+    A query only reads the picture: writing it would delay the answer by half as much again.
     A cache that is missing, damaged or not writable never stops the embedder:
     it loads the model from its package, and `cache_problem` says what was wrong.
 
@@ -51,6 +53,7 @@ class UseEmbedder:
         self._chunker = chunker
         self._lock = threading.Lock()
         self._model: Any | None = None
+        self._kept = False
         self._space: Space | None = None
         self.cache_problem: str | None = None
 
@@ -77,33 +80,37 @@ class UseEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit row per text, in order."""
-        windows = [_windows(_encodable(text)) for text in texts]
-        rows = self._encode([window for pieces in windows for window in pieces])
-        if len(rows) == len(windows):
-            return rows
-        return _pooled(rows, windows)
+        return self._embedded(texts, keep=True)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of a query."""
-        row: NDArray[np.float32] = self.embed_passages([text])[0]
+        row: NDArray[np.float32] = self._embedded([text], keep=False)[0]
         return row
 
-    def _encode(self, texts: list[str]) -> NDArray[np.float32]:
-        # The loaded model keeps no state between calls, so only loading needs the lock.
-        model = self._model
-        if model is None:
-            with self._lock:
-                if self._model is None:
-                    self._model = self._load()
-                model = self._model
+    def _embedded(self, texts: Sequence[str], *, keep: bool) -> NDArray[np.float32]:
+        model = self._loaded(keep=keep)
+        windows = [_windows(_encodable(text)) for text in texts]
         # The package itself forms batches that fit the processor's cache.
-        rows: NDArray[np.float32] = model.encode(texts)
-        return rows
+        rows: NDArray[np.float32] = model.encode([one for pieces in windows for one in pieces])
+        return rows if len(rows) == len(windows) else _pooled(rows, windows)
 
-    def _load(self) -> Any:
-        if self._cache_dir is None:
-            return _from_package()
-        return self._restored(self._cache_dir) or self._saved(self._cache_dir, _from_package())
+    def _loaded(self, *, keep: bool) -> Any:
+        """The model, loaded once; with `keep` its picture is in the cache afterwards."""
+        # The loaded model keeps no state between calls, so only loading needs the lock.
+        if self._model is not None and (self._kept or not keep):
+            return self._model
+        with self._lock:
+            if self._model is None and self._cache_dir is not None:
+                self._model = self._restored(self._cache_dir)
+                self._kept = self._model is not None
+            if self._model is None:
+                self._model = _from_package()
+            if keep and not self._kept:
+                # One attempt is enough: a folder that cannot be written stays so.
+                self._kept = True
+                if self._cache_dir is not None:
+                    self._model = self._saved(self._cache_dir, self._model)
+            return self._model
 
     def _restored(self, cache_dir: Path) -> Any | None:
         try:
