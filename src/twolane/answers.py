@@ -154,7 +154,7 @@ class LaneReport:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything a search says."""
+    """Everything a search says; `found` are the ids of all that the lanes brought, best first."""
 
     query: str
     mode: Mode
@@ -166,3 +166,4 @@ class Answer:
     answerable: bool | None = None
     repairs: tuple[Repair, ...] = ()
     intent: str | None = None
+    found: tuple[str, ...] = ()

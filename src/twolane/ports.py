@@ -64,6 +64,20 @@ class Stats:
     bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How many documents have each kind, collection, tag and language, by name.
+
+    A document counts once for each of its tags and languages.
+    Tags that differ only in case count together, under the spelling that sorts first.
+    """
+
+    kinds: Mapping[str, int]
+    collections: Mapping[str, int]
+    tags: Mapping[str, int]
+    languages: Mapping[str, int]
+
+
 class Documents(Protocol):
     """Keeps documents, their chunks and the ledger of files."""
 
@@ -111,6 +125,9 @@ class Documents(Protocol):
 
     def stats(self, scope: Scope) -> Stats:
         """Counts over the documents in scope (archived ones included if the scope asks)."""
+
+    def facets(self, scope: Scope) -> Facets:
+        """How the documents in scope are spread over kinds, collections, tags and languages."""
 
 
 class Retrieval(Protocol):

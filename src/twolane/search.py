@@ -92,6 +92,7 @@ class Searcher:
             results=results,
             repairs=ranked.repairs,
             intent=str(ranked.intent),
+            found=tuple(one.id for one in ranked.fused),
         )
 
     def rank(

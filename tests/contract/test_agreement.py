@@ -74,6 +74,7 @@ def test_stores_agree_on_words_and_clauses(
         assert store.languages() == memory.languages()
         told, expected_told = store.stats(Scope()), memory.stats(Scope())
         assert replace(told, bytes=0) == replace(expected_told, bytes=0)
+        assert store.facets(ANYWHERE) == memory.facets(ANYWHERE)
 
 
 class Work(NamedTuple):

@@ -345,3 +345,20 @@ class TestLookups:
         assert stats.bytes >= 0
         assert dict(store.stats(EVERYTHING).languages) == {"de": 1, "en": 2, "ru": 1}
         assert store.stats(Scope(documents=("b",))).chunks == 1
+
+    def test_facets_count_what_can_be_found(self, store: Store) -> None:
+        """Documents by kind, collection, tag (whatever its case) and language, in scope."""
+        put(
+            store,
+            prepared("a", "one\n\ntwo", languages=("en", "ru"), tags=("Garden", "a/b")),
+            prepared("b", "two", languages=("en",), tags=("garden",), kind=Kind.PROMPT),
+            prepared("c", "three", languages=("de",), tags=("old",), archived=True),
+            prepared("d", "four", languages=(), searchable=False, tags=("hidden",)),
+        )
+        facets = store.facets(Scope())
+        assert dict(facets.kinds) == {"note": 1, "prompt": 1}
+        assert dict(facets.tags) == {"Garden": 2, "a/b": 1}
+        assert dict(facets.languages) == {"en": 2, "ru": 1}
+        assert sum(facets.collections.values()) == 2
+        assert dict(store.facets(EVERYTHING).tags) == {"Garden": 2, "a/b": 1, "old": 1}
+        assert dict(store.facets(Scope(documents=("b",))).tags) == {"garden": 1}

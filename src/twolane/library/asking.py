@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from twolane.library.held import ALL, LOCAL, Held
 from twolane.lookup import named
 from twolane.model import Chunk, Collection, Document
 from twolane.permissions import require
+from twolane.ports import Facets
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
 
@@ -78,6 +80,18 @@ class Asking(Held):
     def chunks(self, document: Document) -> list[Chunk]:
         """The passages of a document."""
         return self._store.chunks(document.id)
+
+    def facets(self, *, scope: Scope = LOCAL, documents: Sequence[str] | None = None) -> Facets:
+        """How documents are spread over kinds, collections, tags and languages.
+
+        Those in scope, or of them only the ones with these ids.
+        """
+        require(scope, Capability.SEARCH)
+        if documents is None:
+            return self._store.facets(scope)
+        if not documents:
+            return Facets({}, {}, {}, {})
+        return self._store.facets(replace(scope, documents=tuple(documents)))
 
     def collections(self) -> list[Collection]:
         """All collections, by name."""

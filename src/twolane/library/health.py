@@ -55,6 +55,10 @@ class Health(Held):
         space = generation.space.fingerprint if generation else ""
         return digest("\n".join([*sorted(held), space]))
 
+    def revision(self) -> str:
+        """A name for all that a search can see; another one whenever any of it changes."""
+        return self._store.revision()
+
     def check(self) -> list[Problem]:
         """Everything that is wrong with the database; empty when it is sound."""
         return self._store.check()

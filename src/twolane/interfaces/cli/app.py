@@ -13,6 +13,7 @@ from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.index import index
 from twolane.interfaces.cli.reading import get, outline
 from twolane.interfaces.cli.search import search
+from twolane.interfaces.cli.serve import serve
 from twolane.interfaces.cli.settings import settings
 from twolane.interfaces.cli.similar import similar
 from twolane.interfaces.cli.status import doctor, status
@@ -40,6 +41,7 @@ for _command in (
     status,
     doctor,
     settings,
+    serve,
 ):
     app.command()(guarded(_command))
 app.add_typer(evaluation)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from twolane.errors import BadInput
 from twolane.language import fold
 from twolane.model import Batch, Chunk, Collection, Document, FileRecord, FileState, Prepared
-from twolane.ports import Known, Stats
+from twolane.ports import Facets, Known, Stats
 from twolane.scopes import Scope
 from twolane.stores.memory.scoping import in_scope, moment
 from twolane.stores.memory.state import State
@@ -118,6 +118,22 @@ class MemoryDocuments:
             bytes=sum(len(each.document.body.encode("utf-8", "replace")) for each in found),
         )
 
+    def facets(self, scope: Scope) -> Facets:
+        """How the documents in scope are spread over kinds, collections, tags and languages."""
+        found = self._scoped(scope)
+        spellings: dict[str, set[str]] = {}
+        tagged: Counter[str] = Counter()
+        for each in found:
+            for tag in each.document.tags:
+                spellings.setdefault(fold(tag), set()).add(tag)
+            tagged.update({fold(tag) for tag in each.document.tags})
+        return Facets(
+            kinds=_sorted(Counter(each.document.kind.value for each in found)),
+            collections=_sorted(Counter(each.document.collection for each in found)),
+            tags=_sorted({min(spellings[key]): count for key, count in tagged.items()}),
+            languages=_sorted(Counter(one for each in found for one in each.languages)),
+        )
+
     def recent(self, scope: Scope, *, limit: int) -> list[str]:
         """Ids of the documents in scope, most recently updated first, undated ones last."""
         found = [prepared.document for prepared in self._scoped(scope)]
@@ -130,6 +146,10 @@ class MemoryDocuments:
     def _scoped(self, scope: Scope) -> Sequence[Prepared]:
         with self._state.lock:
             return [each for each in self._state.visible() if in_scope(each, scope)]
+
+
+def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items()))
 
 
 def _changed_documents(held: dict[str, Prepared], batch: Batch) -> dict[str, Prepared]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -20,7 +20,7 @@ from twolane.model import (
     Kind,
     ProblemCode,
 )
-from twolane.ports import Known, Stats
+from twolane.ports import Facets, Known, Stats
 from twolane.scopes import Scope
 from twolane.stores.sqlite.conditions import in_scope
 from twolane.stores.sqlite.database import Database, rows
@@ -229,11 +229,37 @@ class SqliteDocuments:
                 values,
             )
             size = connection.pragma("page_count") * connection.pragma("page_size")
-        languages: dict[str, int] = {}
-        for names, count in spoken:
-            for name in names.split():
-                languages[name] = languages.get(name, 0) + count
-        return Stats(documents, chunks, dict(sorted(languages.items())), size)
+        return Stats(documents, chunks, _by_language(spoken), size)
+
+    def facets(self, scope: Scope) -> Facets:
+        """How the documents in scope are spread over kinds, collections, tags and languages."""
+        condition, values = in_scope(scope)
+        held = f"FROM documents AS d WHERE {condition} GROUP BY 1 ORDER BY 1"
+        with self._db.read() as connection:
+            kinds = rows(connection, f"SELECT d.kind, count(*) {held}", values)
+            spoken = rows(connection, f"SELECT d.languages, count(*) {held}", values)
+            collections = rows(
+                connection,
+                "SELECT (SELECT name FROM collections WHERE row = d.collection), count(*) " + held,
+                values,
+            )
+            tags = rows(
+                connection,
+                "SELECT min(t.name), count(DISTINCT dt.document) FROM document_tags AS dt"
+                " JOIN tags AS t ON t.row = dt.tag"
+                f" WHERE dt.document IN (SELECT d.row FROM documents AS d WHERE {condition})"
+                " GROUP BY t.key ORDER BY 1",
+                values,
+            )
+        return Facets(dict(kinds), dict(collections), dict(tags), _by_language(spoken))
+
+
+def _by_language(spoken: Iterable[Any]) -> dict[str, int]:
+    languages: dict[str, int] = {}
+    for names, count in spoken:
+        for name in names.split():
+            languages[name] = languages.get(name, 0) + count
+    return dict(sorted(languages.items()))
 
 
 def _chunk(row: Any) -> Chunk:

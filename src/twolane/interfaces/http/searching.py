@@ -1,0 +1,124 @@
+"""`/api/search`, `/api/similar` and `/api/why`: the questions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from twolane.answers import Mode
+from twolane.interfaces import http_wire
+from twolane.interfaces.http import schemas
+from twolane.interfaces.http.endpoints import Call, Endpoint, Parameter, Reply, Type
+from twolane.interfaces.http.filtering import FILTERS, filtered
+from twolane.interfaces.http.problems import AMBIGUOUS, NOT_FOUND
+from twolane.interfaces.similar_wire import similar_json
+from twolane.interfaces.why_wire import diagnosis_json
+
+_QUERY = Parameter(
+    "q",
+    "What to look for, in the query language.",
+    required=True,
+    example="pruning tomatoes",
+)
+_NUMBER = Parameter("n", "How many results.", Type.WHOLE, least=1, most=1000, example=10)
+_MODE = Parameter(
+    "mode",
+    "Which lanes are asked: words, meaning, or both.",
+    choices=tuple(Mode),
+    default=Mode.HYBRID.value,
+)
+_DOCUMENT = Parameter(
+    "doc", "A document by id, path, URL or unique title.", required=True, example="notes/a.md"
+)
+
+
+def search(call: Call) -> Reply:
+    """The best documents, as `twolane search --json` has them, and how they are spread."""
+    scope = filtered(call)
+    answer = call.library.search(
+        call.given["q"], scope=scope, mode=call.given["mode"], limit=call.given["n"]
+    )
+    facets = None
+    if call.given["facets"]:
+        facets = call.library.facets(scope=scope, documents=answer.found)
+    said = http_wire.search_json(answer, facets)
+    return Reply(said, keep=not answer.degraded)
+
+
+def similar(call: Call) -> Reply:
+    """The documents that are most similar to one."""
+    answer = call.library.similar(
+        call.given["doc"],
+        scope=filtered(call),
+        limit=call.given["n"],
+        exclude_linked=call.given["exclude_linked"],
+    )
+    return Reply(similar_json(answer), keep=not answer.degraded)
+
+
+def why(call: Call) -> Reply:
+    """Why a document is, or is not, among the results of a query."""
+    diagnosis = call.library.why(
+        call.given["q"],
+        call.given["doc"],
+        scope=filtered(call),
+        mode=call.given["mode"],
+        limit=call.given["n"],
+    )
+    return Reply(diagnosis_json(diagnosis), keep=not diagnosis.degraded)
+
+
+def state(call: Call) -> str:
+    """What an answer depends on beside its request: the index, and the day for relative dates."""
+    return f"{call.library.revision()} {datetime.now(UTC).date()}"
+
+
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/search",
+        "search",
+        "Find documents by words, by meaning, or by both",
+        search,
+        parameters=(
+            _QUERY,
+            _NUMBER,
+            _MODE,
+            *FILTERS,
+            Parameter("facets", "Whether to count facets.", Type.TRUTH, default=True),
+        ),
+        gives={200: schemas.SEARCH},
+        state=state,
+    ),
+    Endpoint(
+        "GET",
+        "/api/similar",
+        "similar",
+        "Find the documents that are most similar to one",
+        similar,
+        parameters=(
+            _DOCUMENT,
+            _NUMBER,
+            *FILTERS,
+            Parameter(
+                "exclude_linked",
+                "Whether to leave out what it links to, or is linked by.",
+                Type.TRUTH,
+                default=False,
+            ),
+        ),
+        gives={200: schemas.SIMILAR},
+        problems=(NOT_FOUND, AMBIGUOUS),
+        state=state,
+    ),
+    Endpoint(
+        "GET",
+        "/api/why",
+        "why",
+        "Say why a document is, or is not, among the results of a query",
+        why,
+        parameters=(_QUERY, _DOCUMENT, _NUMBER, _MODE, *FILTERS),
+        gives={200: schemas.WHY},
+        problems=(NOT_FOUND, AMBIGUOUS),
+        state=state,
+    ),
+)

@@ -1,0 +1,86 @@
+"""A real server on loopback over a small vault, and a client to ask it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.interfaces.conftest import NOTES, Cli, write
+
+
+@dataclass
+class Server:
+    """`twolane serve` in a process of its own."""
+
+    address: str
+    process: subprocess.Popen[str]
+    cli: Cli
+    vault: Path
+    client: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = httpx.Client(base_url=self.address, timeout=20)
+
+    def stop(self, patience: float = 20) -> int:
+        """Tell the server to stop and wait until it has; its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(patience)
+
+
+Serve = Callable[..., Server]
+
+
+@contextmanager
+def serving(cli: Cli, vault: Path, *words: str, **environment: str) -> Iterator[Server]:
+    """A server on a free port, until the block ends."""
+    arguments = cli.arguments("serve", "--port", "0", *words)
+    with subprocess.Popen(
+        arguments,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**cli.environment, **environment},
+        cwd=cli.home,
+    ) as process:
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if found := re.search(r"serving on (http://\S+)", line):
+                break
+        else:
+            raise AssertionError(said)
+        server = Server(found[1], process, cli, vault)
+        try:
+            yield server
+        finally:
+            server.client.close()
+            if process.poll() is None:
+                server.stop()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server over the small vault; for tests that change nothing."""
+    from tests.interfaces.conftest import _at
+
+    folder = tmp_path_factory.mktemp("served")
+    cli = _at(folder / "home")
+    vault = write(folder / "Мои notes", NOTES)
+    cli("index", vault)
+    with serving(cli, vault) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Server) -> httpx.Client:
+    """A client of that server."""
+    return server.client
