@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from twolane.answers import Answer, Mode, Result
     from twolane.diagnose.values import Diagnosis
+    from twolane.drafts import Draft, Saved
     from twolane.errors import TwolaneError
     from twolane.library import Library
     from twolane.model import Document, Kind, digest
@@ -24,10 +25,12 @@ __all__ = [
     "Capability",
     "Diagnosis",
     "Document",
+    "Draft",
     "Kind",
     "Library",
     "Mode",
     "Result",
+    "Saved",
     "Scope",
     "Settings",
     "SimilarAnswer",
@@ -43,10 +46,12 @@ _HOMES = {
     "Capability": "twolane.scopes",
     "Diagnosis": "twolane.diagnose.values",
     "Document": "twolane.model",
+    "Draft": "twolane.drafts",
     "Kind": "twolane.model",
     "Library": "twolane.library",
     "Mode": "twolane.answers",
     "Result": "twolane.answers",
+    "Saved": "twolane.drafts",
     "Scope": "twolane.scopes",
     "Settings": "twolane.settings",
     "SimilarAnswer": "twolane.similar.values",

@@ -7,7 +7,11 @@
     │   ├── NoSuchDocument            a reference names no document that the caller may see
     │   ├── AmbiguousDocument         a reference names several documents; lists them
     │   ├── MissingFolder             a root to index does not exist or is not a folder
-    │   └── NotBuiltYet               a mode that this version does not have
+    │   ├── NotBuiltYet               a mode that this version does not have
+    │   ├── BadDraft                  a document that cannot be saved as it is; names the field
+    │   └── HeldInFile                a document whose truth is a file: change the file instead
+    ├── Conflict                      somebody else changed the document, or holds its id
+    │   └── IdTaken                   the id belongs to a document that the caller may not change
     ├── NotPermitted                  the scope lacks the capability that the call needs
     ├── StoreError                    the store could not do its work
     │   ├── NoDatabase                there is no database yet; names the command that makes one
@@ -82,6 +86,53 @@ class MissingFolder(BadInput):
 
 class NotBuiltYet(BadInput):
     """A mode that this version does not have."""
+
+
+class BadDraft(BadInput):
+    """A document that cannot be saved as it is; `field` names the part that is wrong."""
+
+    def __init__(self, id: str, field: str, reason: str) -> None:
+        super().__init__(f"{id or 'a document without an id'}: {field}: {reason}")
+        self.id = id
+        self.field = field
+        self.reason = reason
+
+
+class HeldInFile(BadInput):
+    """A document whose truth is a file: what is changed here would be lost with the next index."""
+
+    def __init__(self, id: str, collection: str) -> None:
+        super().__init__(
+            f"{id!r} comes from a file of the collection {collection!r}; "
+            "change the file and run `twolane index`"
+        )
+        self.id = id
+        self.collection = collection
+
+
+class Conflict(TwolaneError):
+    """Somebody else changed the document since it was read, or holds its id; nothing was changed.
+
+    `expected` is the version that was asked for, `held` the one that is there (0 for none).
+    """
+
+    def __init__(self, id: str, expected: int, held: int) -> None:
+        there = f"it has version {held}" if held else "it is not there"
+        wanted = f"not version {expected}" if expected else "and was to be new"
+        super().__init__(f"{id!r}: {there}, {wanted}; read it again and repeat the change")
+        self.id = id
+        self.expected = expected
+        self.held = held
+
+
+class IdTaken(Conflict):
+    """The id belongs to a document that the caller may not change."""
+
+    def __init__(self, id: str) -> None:
+        TwolaneError.__init__(self, f"the id {id!r} is taken; save the document under another id")
+        self.id = id
+        self.expected = 0
+        self.held = 0
 
 
 class NotPermitted(TwolaneError):

@@ -1,4 +1,4 @@
-"""The write path: source → parse → chunk → store. The only writer of documents.
+"""The write path of files: source → parse → chunk → store. Their only writer.
 
 Files are read once, in batches; what a batch holds is searchable when the batch is committed.
 An interrupted run loses at most one batch of work, and the next run goes on from there.

@@ -221,13 +221,39 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Changes to one collection that happen together or not at all."""
+    """Changes to one collection that happen together or not at all.
+
+    `expected` says which version a document must have for that, by id; 0 is one that is not there.
+    `purges` are deleted together with every vector that served them alone.
+    """
 
     collection: str
     upserts: Sequence[Prepared] = ()
     deletes: Sequence[str] = ()
     records: Sequence[FileRecord] = ()
     forgotten: Sequence[str] = ()
+    purges: Sequence[str] = ()
+    expected: Mapping[str, int] = field(default_factory=lambda: EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """A change to one document that leaves its text alone; None leaves a field as it is.
+
+    `version` is the one that the document must have for the change to happen.
+    """
+
+    id: str
+    version: int
+    archived: bool | None = None
+    deleted: bool | None = None
+    used: datetime | None = None
+    tags: tuple[str, ...] | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether this makes a new version; a look at a document does not."""
+        return self.archived is not None or self.deleted is not None or self.tags is not None
 
 
 @dataclass(frozen=True, slots=True)

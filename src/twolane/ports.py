@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from twolane.answers import Candidate, Frequencies, Neighbour
 from twolane.model import (
+    Amendment,
     Batch,
     Chunk,
     Collection,
@@ -44,6 +45,14 @@ class Known:
     stamp: Stamp | None
     content_hash: str | None
     recipe: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document as the store holds it, and how it was analysed."""
+
+    document: Document
+    recipe: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +96,22 @@ class Documents(Protocol):
     def add_collection(self, collection: Collection) -> None:
         """Create the collection, or replace its description if the name exists."""
 
+    def rename_collection(self, name: str, new: str) -> None:
+        """Give a collection another name; the ids of its files' documents begin with the new one.
+
+        The new name must be free, and so must the ids.
+        """
+
+    def remove_collection(self, name: str) -> int:
+        """Delete a collection with its documents and its ledger; the number of documents."""
+
     def known(self, collection: str) -> dict[str, Known]:
         """Every path the collection holds: documents, and skipped or failed files."""
 
-    def apply(self, batch: Batch) -> None:
-        """Make all of the batch's changes, or none.
+    def apply(self, *batches: Batch) -> None:
+        """Make all changes of all batches, or none.
+
+        A document that has not its expected version is a Conflict.
 
         An upsert replaces the document with the same id, its chunks and its tags.
         A delete names a document id that may be absent.
@@ -99,7 +119,23 @@ class Documents(Protocol):
         with a remark (indexed); a record replaces the one with the same path.
         `forgotten` are paths whose ledger rows go.
         An upsert without a record of its own clears the ledger row of its path.
+        An upsert that is encrypted takes every vector with it that served the document alone.
         The text is searchable when the call returns.
+        """
+
+    def amend(self, amendments: Sequence[Amendment]) -> None:
+        """Make all the changes, or none; text, stems and vectors stay as they are.
+
+        A document that has not its expected version, or is not there, is a Conflict.
+        """
+
+    def stored(self, ids: Sequence[str]) -> dict[str, Stored]:
+        """The documents with these ids, hidden or not, for a writer that may change them."""
+
+    def inventory(self, scope: Scope, *, deleted: bool) -> list[str]:
+        """Ids of what the scope names, hidden documents too: those deleted, or the others.
+
+        Sorted; for a writer, never for a lane.
         """
 
     def document(self, id: str, scope: Scope) -> Document | None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from twolane.errors import (
     BadInput,
+    Conflict,
     EmbedderError,
     NoDatabase,
     NotPermitted,
@@ -23,6 +24,7 @@ BAD_USAGE = 2
 NO_DATABASE = 3
 UNUSABLE_DATABASE = 4
 NO_EMBEDDER = 5
+CONFLICT = 6
 INTERRUPTED = 130
 
 EXIT_CODES: Mapping[type[BaseException], int] = MappingProxyType(
@@ -30,6 +32,7 @@ EXIT_CODES: Mapping[type[BaseException], int] = MappingProxyType(
         TwolaneError: PROBLEMS,
         BadInput: BAD_USAGE,
         NotPermitted: BAD_USAGE,
+        Conflict: CONFLICT,
         NoDatabase: NO_DATABASE,
         StoreError: UNUSABLE_DATABASE,
         EmbedderError: NO_EMBEDDER,

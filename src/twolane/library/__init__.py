@@ -21,12 +21,13 @@ from twolane.library.asking import Asking
 from twolane.library.folders import Folders
 from twolane.library.health import Health
 from twolane.library.held import LOCAL
+from twolane.library.writing import Writing
 from twolane.settings import Settings
 
 __all__ = ["LOCAL", "Library", "embedder_problem", "engine"]
 
 
-class Library(Asking, Folders, Health):
+class Library(Asking, Folders, Writing, Health):
     """Documents and everything that can be asked of them; safe to share between threads."""
 
     @classmethod

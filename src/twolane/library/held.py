@@ -37,5 +37,8 @@ class Held:
     def _searcher(self) -> Searcher:
         return Searcher(self._store, self.settings, self._embedder, self._no_embedder)
 
+    def _embed_soon(self) -> None:
+        """Called when passages may have come that have no vectors yet."""
+
     def _source(self, folder: Path) -> Source:
         return vault_source(folder, self.settings)

@@ -43,7 +43,7 @@ def decode(data: bytes) -> Decoded:
         )
         return Decoded(None, ProblemCode.BINARY, reason)
     clean = text.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n")
-    clean = _composed(clean)
+    clean = composed(clean)
     if "\ufffd" in text and not _is_valid(data, encoding):
         line = clean.count("\n", 0, clean.index("\ufffd")) + 1
         reason = f"line {line} is not valid {encoding.upper()}; what could not be read is marked �"
@@ -55,7 +55,7 @@ def decode(data: bytes) -> Decoded:
 _PIECE = re.compile(r"(?s:.{1,500})(?:(?=[\x00-\x7f])|\Z)|(?s:.{1,500})")
 
 
-def _composed(text: str) -> str:
+def composed(text: str) -> str:
     """The text in NFC.
 
     Piece by piece, because the time that accents take to sort grows with the square of their

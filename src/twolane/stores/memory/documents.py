@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from twolane.errors import BadInput
 from twolane.language import fold
@@ -48,21 +49,28 @@ class MemoryDocuments:
                     )
             return held
 
-    def apply(self, batch: Batch) -> None:
-        """Make all of the batch's changes, or none: deletes first, then upserts, then the ledger.
+    def apply(self, *batches: Batch) -> None:
+        """Make all changes, or none: in each batch deletes first, then upserts, then the ledger.
 
         Everything is worked out on copies, so a batch that raises half-way leaves no trace.
         """
         with self._state.lock:
-            if batch.collection not in self._state.collections:
-                raise BadInput(
-                    f"there is no collection {batch.collection!r}; add it before its documents"
-                )
-            documents = _changed_documents(self._state.documents, batch)
-            rows = _changed_ledger(self._state.ledger.get(batch.collection, {}), batch)
-            self._state.documents = documents
-            self._state.ledger[batch.collection] = rows
+            for batch in batches:
+                self._state.demand_versions(batch.expected)
+            documents, ledger = self._state.documents, dict(self._state.ledger)
+            for batch in batches:
+                if batch.collection not in self._state.collections:
+                    raise BadInput(
+                        f"there is no collection {batch.collection!r}; add it before its documents"
+                    )
+                documents = _changed_documents(documents, batch)
+                rows = _changed_ledger(ledger.get(batch.collection, {}), batch)
+                ledger[batch.collection] = rows
+            secret = any(_keeps_secrets(batch) for batch in batches)
+            self._state.documents, self._state.ledger = documents, ledger
             self._state.changes += 1
+            if secret:
+                self._state.forget_vectors()
 
     def document(self, id: str, scope: Scope) -> Document | None:
         """The document, or None if there is none in scope."""
@@ -154,7 +162,7 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _changed_documents(held: dict[str, Prepared], batch: Batch) -> dict[str, Prepared]:
     documents = dict(held)
-    for id in batch.deletes:
+    for id in (*batch.deletes, *batch.purges):
         if id in documents and documents[id].document.collection == batch.collection:
             del documents[id]
     for prepared in batch.upserts:
@@ -164,8 +172,18 @@ def _changed_documents(held: dict[str, Prepared], batch: Batch) -> dict[str, Pre
                 f"{document.id!r} belongs to the collection {document.collection!r}, "
                 f"not {batch.collection!r}; put it into a batch of its own collection"
             )
-        documents[document.id] = prepared
+        before = documents.get(document.id)
+        if document.used is None and before is not None and before.document.used is not None:
+            # When it was last used is not written in a file.
+            kept = replace(document, used=before.document.used)
+            documents[document.id] = replace(prepared, document=kept)
+        else:
+            documents[document.id] = prepared
     return documents
+
+
+def _keeps_secrets(batch: Batch) -> bool:
+    return bool(batch.purges) or any(one.document.encrypted for one in batch.upserts)
 
 
 def _changed_ledger(held: dict[str, FileRecord], batch: Batch) -> dict[str, FileRecord]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from twolane.errors import StoreError
+from twolane.errors import Conflict, StoreError
 from twolane.model import Collection, FileRecord, Generation, Prepared
 
 if TYPE_CHECKING:
@@ -70,6 +70,20 @@ class State:
         """Every document that is not hidden, by id."""
         held = sorted(self.documents.items())
         return [prepared for _, prepared in held if not prepared.document.hidden]
+
+    def demand_versions(self, expected: Mapping[str, int]) -> None:
+        """Raise Conflict unless each document has its version; 0 is one that is not there."""
+        for id, version in expected.items():
+            prepared = self.documents.get(id)
+            held = prepared.document.version if prepared else 0
+            if held != version:
+                raise Conflict(id, version, held)
+
+    def forget_vectors(self) -> None:
+        """Drop every vector whose passage no document holds any more."""
+        held = {chunk.text_hash for one in self.documents.values() for chunk in one.chunks}
+        for shelf in self.shelves.values():
+            shelf.rows = {key: row for key, row in shelf.rows.items() if row.text_hash in held}
 
     def shelf(self, generation: int) -> Shelf:
         """The generation's shelf; an unknown number is an error, never an empty answer."""

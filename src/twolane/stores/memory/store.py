@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from twolane.errors import StoreError
 from twolane.model import Problem
+from twolane.stores.memory.changes import MemoryChanges
 from twolane.stores.memory.documents import MemoryDocuments
 from twolane.stores.memory.retrieval import MemoryRetrieval
 from twolane.stores.memory.state import State
 from twolane.stores.memory.vectors import MemoryVectors
 
 
-class MemoryStore(MemoryDocuments, MemoryRetrieval, MemoryVectors):
+class MemoryStore(MemoryDocuments, MemoryChanges, MemoryRetrieval, MemoryVectors):
     """A `twolane.ports.Store` that lives and dies with this process.
 
     It is safe to call from several threads and answers the same question the same way.

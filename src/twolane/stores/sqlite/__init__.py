@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twolane.stores.sqlite.changes import SqliteChanges
 from twolane.stores.sqlite.database import BUSY_SECONDS, Database
 from twolane.stores.sqlite.documents import SqliteDocuments
 from twolane.stores.sqlite.retrieval import Counted, SqliteRetrieval
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from twolane.stores.sqlite.matrix import VectorCache
 
 
-class SqliteStore(SqliteDocuments, SqliteRetrieval, SqliteVectors, SqliteUpkeep):
+class SqliteStore(SqliteDocuments, SqliteChanges, SqliteRetrieval, SqliteVectors, SqliteUpkeep):
     """All four ports over one file."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:

@@ -22,8 +22,11 @@ _NAMES = (
 INSERT_DOCUMENT = f"INSERT INTO documents({_NAMES}) VALUES ({', '.join('?' * 32)})"
 
 # Refresh it; the row number survives, so that vectors stay mapped.
-REFRESH_DOCUMENT = f"{INSERT_DOCUMENT} ON CONFLICT(row) DO UPDATE SET " + ", ".join(
-    f"{name} = excluded.{name}" for name in _NAMES.split(", ")[1:]
+# When it was last used is not written in a file, so reading the file again must not forget it.
+REFRESH_DOCUMENT = (
+    f"{INSERT_DOCUMENT} ON CONFLICT(row) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _NAMES.split(", ")[1:] if name != "used")
+    + ", used = coalesce(excluded.used, used)"
 )
 
 # Everything that makes a Document value, in the order that document_of reads it.

@@ -30,6 +30,12 @@ from twolane.stores.sqlite.document_rows import (
     dumped,
     stamp_of,
 )
+from twolane.stores.sqlite.versions import (
+    demand_versions,
+    forget_vectors,
+    had_passages,
+    next_revision,
+)
 from twolane.stores.sqlite.writing import write
 
 _FROM = """
@@ -101,22 +107,14 @@ class SqliteDocuments:
                 found[path] = Known(id, stamp_of(modified, size), content_hash, recipe)
         return found
 
-    def apply(self, batch: Batch) -> None:
-        """Make all of the batch's changes, or none."""
+    def apply(self, *batches: Batch) -> None:
+        """Make all changes of all batches, or none."""
         with self._db.write() as connection:
-            collection = connection.execute(
-                "SELECT row FROM collections WHERE name = ?", (batch.collection,)
-            ).get
-            if collection is None:
-                raise StoreError(f"there is no collection {batch.collection!r}; add it first")
-            _refuse_strays(batch)
-            revision = connection.execute(
-                "UPDATE counters SET revision = revision + 1 RETURNING revision"
-            ).get
-            for id in batch.deletes:
-                _delete(connection, id, collection, revision)
-            write(connection, batch.upserts, collection, revision)
-            _keep_ledger(connection, batch, collection)
+            for batch in batches:
+                demand_versions(connection, batch.expected)
+            revision = next_revision(connection)
+            for batch in batches:
+                _apply(connection, batch, revision)
 
     def document(self, id: str, scope: Scope) -> Document | None:
         """The document, or None if there is none in scope."""
@@ -260,6 +258,23 @@ def _by_language(spoken: Iterable[Any]) -> dict[str, int]:
         for name in names.split():
             languages[name] = languages.get(name, 0) + count
     return dict(sorted(languages.items()))
+
+
+def _apply(connection: apsw.Connection, batch: Batch, revision: int) -> None:
+    collection = connection.execute(
+        "SELECT row FROM collections WHERE name = ?", (batch.collection,)
+    ).get
+    if collection is None:
+        raise StoreError(f"there is no collection {batch.collection!r}; add it first")
+    _refuse_strays(batch)
+    encrypted = [one.document.id for one in batch.upserts if one.document.encrypted]
+    secret = had_passages(connection, [*encrypted, *batch.purges])
+    for id in (*batch.deletes, *batch.purges):
+        _delete(connection, id, collection, revision)
+    write(connection, batch.upserts, collection, revision)
+    _keep_ledger(connection, batch, collection)
+    if secret:
+        forget_vectors(connection)
 
 
 def _chunk(row: Any) -> Chunk:

@@ -56,7 +56,7 @@ def write(
             [values_of(prepared, row, collection, revision) for row, prepared in placed],
         )
     both = [*old, *new]
-    _write_tags(connection, both)
+    write_tags(connection, [(row, prepared.document.tags) for row, prepared in both])
     connection.execute(_GATHER)
     connection.executemany(_GATHER_TEXT, [_text_values(row, one) for row, one in both])
     connection.execute(_INSERT_TEXTS)
@@ -76,8 +76,9 @@ def _clear(connection: apsw.Connection, old: Sequence[int]) -> None:
         connection.execute(statement, (dumped(old),))
 
 
-def _write_tags(connection: apsw.Connection, placed: Sequence[_Placed]) -> None:
-    names = {name for _, prepared in placed for name in prepared.document.tags}
+def write_tags(connection: apsw.Connection, placed: Sequence[tuple[int, tuple[str, ...]]]) -> None:
+    """Give documents, named by row, their tags; they must have none."""
+    names = {name for _, tags in placed for name in tags}
     if not names:
         return
     connection.executemany(
@@ -93,11 +94,7 @@ def _write_tags(connection: apsw.Connection, placed: Sequence[_Placed]) -> None:
     )
     connection.executemany(
         "INSERT OR IGNORE INTO document_tags(document, position, tag) VALUES (?,?,?)",
-        [
-            (row, place, held[name])
-            for row, prepared in placed
-            for place, name in enumerate(prepared.document.tags)
-        ],
+        [(row, place, held[name]) for row, tags in placed for place, name in enumerate(tags)],
     )
 
 

@@ -1,0 +1,301 @@
+"""From a draft to a document: every field checked, in the one form that is stored."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from types import MappingProxyType
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from twolane.drafts import Draft
+from twolane.errors import BadDraft
+from twolane.model import EMPTY, Document, Kind, digest
+from twolane.parsing.decoding import composed
+from twolane.parsing.outline import outline
+
+# Longer names are no names any more; they would make every list and every index suffer.
+LONGEST_ID = 1_000
+LONGEST_TITLE = 4_000
+LONGEST_URL = 16_000
+LONGEST_TAG = 200
+LONGEST_TEXT = 200_000
+LARGEST_PROPERTIES = 1_000_000
+MOST = 1_000
+
+# An address that runs as a program when somebody clicks on it.
+_UNSAFE_SCHEMES = frozenset(("javascript", "vbscript", "data"))
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_ANY_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_DEEPEST = 32
+_DERIVED_TITLE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A document that can be stored, and what had to be mended for that."""
+
+    document: Document
+    remarks: tuple[str, ...] = ()
+
+
+def drafted(draft: Draft, *, most_bytes: int = 20_000_000) -> Drafted:
+    """The document that the draft describes; raises BadDraft, naming the field.
+
+    Texts are put into NFC with LF line ends; control characters are dropped with a remark.
+    """
+    return _Reader(draft, most_bytes).document()
+
+
+class _Reader:
+    """Reads one draft, field by field."""
+
+    def __init__(self, draft: Draft, most_bytes: int) -> None:
+        self._draft = draft
+        self._most_bytes = most_bytes
+        self._remarks: dict[str, None] = {}
+
+    def document(self) -> Drafted:
+        draft = self._draft
+        bare = Document(
+            id=self._name("id", draft.id, LONGEST_ID),
+            title="",
+            body="",
+            collection=self._collection(draft.collection),
+            kind=self._kind(draft.kind),
+            owner=None if draft.owner is None else self._name("owner", draft.owner, LONGEST_ID),
+            created=self._moment("created", draft.created),
+            updated=self._moment("updated", draft.updated),
+            used=self._moment("used", draft.used),
+            searchable=bool(draft.searchable),
+            archived=bool(draft.archived),
+            encrypted=bool(draft.encrypted),
+        )
+        document = bare if draft.encrypted else self._with_texts(bare)
+        return Drafted(document, tuple(self._remarks))
+
+    def _with_texts(self, bare: Document) -> Document:
+        draft = self._draft
+        body = self._body(draft.body)
+        found = outline(body, first_line=1)
+        url = self._url(draft.url)
+        title = self._line("title", draft.title, LONGEST_TITLE)
+        if not title:
+            heading = next((one.text for one in found.headings if one.level == 1), "")
+            title = heading or _title_of(url, body) or bare.id
+        description = self._text("description", draft.description)
+        summary = self._text("summary", draft.summary)
+        aliases = self._lines("aliases", draft.aliases)
+        arguments = self._lines("arguments", draft.arguments)
+        texts = (title, url, description, summary, aliases, arguments, body)
+        return replace(
+            bare,
+            title=title,
+            body=body,
+            url=url,
+            description=description,
+            summary=summary,
+            aliases=aliases,
+            arguments=arguments,
+            path=self._path(draft.path),
+            tags=tags_of(draft.tags, id=draft.id),
+            properties=self._properties(draft.properties),
+            headings=found.headings,
+            links=found.links,
+            content_hash=digest(json.dumps(texts)),
+        )
+
+    def _kind(self, value: Any) -> Kind:
+        try:
+            return Kind(value)
+        except ValueError:
+            self._refuse("kind", f"{value!r} is none of {', '.join(Kind)}")
+
+    def _name(self, field: str, value: str, longest: int) -> str:
+        """A text that names something: taken as it is or not at all."""
+        self._refuse_other(field, value)
+        if not value or value != value.strip():
+            self._refuse(field, "must not be empty or begin or end with a space")
+        if _ANY_CONTROL.search(value):
+            self._refuse(field, "holds a control character; leave it out")
+        if len(value) > longest:
+            self._refuse(field, f"is longer than {longest:,} characters; shorten it")
+        return unicodedata.normalize("NFC", value)
+
+    def _collection(self, value: str) -> str:
+        name = self._name("collection", value, LONGEST_TAG)
+        if "/" in name:
+            self._refuse("collection", "must not hold a `/`")
+        return name
+
+    def _line(self, field: str, value: str, longest: int) -> str:
+        line = " ".join(self._clean(field, value).split())
+        if len(line) > longest:
+            self._refuse(field, f"is longer than {longest:,} characters; shorten it")
+        return line
+
+    def _lines(self, field: str, values: Any) -> tuple[str, ...]:
+        if isinstance(values, str):
+            self._refuse(field, "must be a list of texts, not one text")
+        given = [self._line(field, one, LONGEST_TITLE) for one in values]
+        if len(given) > MOST:
+            self._refuse(field, f"has more than {MOST:,} entries")
+        return tuple(dict.fromkeys(one for one in given if one))
+
+    def _text(self, field: str, value: str) -> str:
+        text = self._clean(field, value).strip()
+        if len(text) > LONGEST_TEXT:
+            self._refuse(field, f"is longer than {LONGEST_TEXT:,} characters; put it into the body")
+        return text
+
+    def _body(self, value: str) -> str:
+        body = self._clean("body", value)
+        size = len(body) if body.isascii() else len(body.encode())
+        if size > self._most_bytes:
+            self._refuse("body", f"is larger than {self._most_bytes:,} bytes (max_file_bytes)")
+        return body
+
+    def _clean(self, field: str, value: str) -> str:
+        self._refuse_other(field, value)
+        text = value.replace("\r\n", "\n").replace("\r", "\n") if "\r" in value else value
+        if _CONTROL.search(text):
+            text = _CONTROL.sub("", text)
+            self._remarks[f"{field}: control characters were left out"] = None
+        return composed(text)
+
+    def _url(self, value: str | None) -> str | None:
+        if value is None or value == "":
+            if self._draft.kind == Kind.BOOKMARK:
+                self._refuse("url", "a bookmark needs one")
+            return None
+        self._refuse_other("url", value)
+        url = value.strip()
+        reason = why_no_url(url)
+        if reason:
+            self._refuse("url", reason)
+        return url
+
+    def _path(self, value: str | None) -> str | None:
+        if value is None:
+            return None
+        path = self._name("path", value, LONGEST_TITLE)
+        parts = path.split("/")
+        if path.startswith("/") or "\\" in path or ".." in parts or "." in parts or "" in parts:
+            self._refuse("path", f"{value!r} is not a path inside its collection")
+        return path
+
+    def _moment(self, field: str, value: Any) -> datetime | None:
+        if value is None:
+            return None
+        if not isinstance(value, datetime):
+            self._refuse(field, f"{value!r} is not a time")
+        try:
+            aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value
+            # A store keeps seconds, so this is the time that comes back.
+            return datetime.fromtimestamp(aware.timestamp(), UTC)
+        except (OverflowError, ValueError, OSError):
+            self._refuse(field, f"{value} is out of range")
+
+    def _properties(self, value: Any) -> Mapping[str, Any]:
+        if not isinstance(value, Mapping):
+            self._refuse("properties", "must be a mapping from names to values")
+        if not value:
+            return EMPTY
+        plain = self._plain(value, 0)
+        text = json.dumps(plain, ensure_ascii=False)
+        self._refuse_other("properties", text)
+        if len(text) > LARGEST_PROPERTIES:
+            self._refuse("properties", f"are larger than {LARGEST_PROPERTIES:,} characters")
+        return MappingProxyType(json.loads(text))
+
+    def _plain(self, value: Any, depth: int) -> Any:
+        """The value in the types that JSON has."""
+        if depth > _DEEPEST:
+            self._refuse("properties", f"are nested more than {_DEEPEST} deep; flatten them")
+        if isinstance(value, Mapping):
+            return {str(key): self._plain(inner, depth + 1) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._plain(inner, depth + 1) for inner in value]
+        if isinstance(value, date):
+            return value.isoformat()
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if not isinstance(value, str):
+            self._refuse("properties", f"{type(value).__name__} is not a value that JSON has")
+        return self._clean("properties", value)
+
+    def _refuse_other(self, field: str, value: Any) -> None:
+        """Refuse what is no text, or text that no encoding can write."""
+        if not isinstance(value, str):
+            self._refuse(field, f"must be a text, not {type(value).__name__}")
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                self._refuse(field, "is not valid Unicode: it holds half of a surrogate pair")
+
+    def _refuse(self, field: str, reason: str) -> NoReturn:
+        raise BadDraft(str(self._draft.id)[:LONGEST_ID], field, reason)
+
+
+def tags_of(values: Iterable[Any], *, id: str = "") -> tuple[str, ...]:
+    """Tags in the one form that is stored: any script, spaces and emoji; each one once."""
+    if isinstance(values, str):
+        raise BadDraft(id, "tags", "must be a list of texts, not one text")
+    found: dict[str, str] = {}
+    for value in values:
+        if not isinstance(value, str):
+            raise BadDraft(id, "tags", f"must be texts, not {type(value).__name__}")
+        if _ANY_CONTROL.search(value.strip()):
+            raise BadDraft(id, "tags", f"{value!r} holds a control character; leave it out")
+        tag = " ".join(unicodedata.normalize("NFC", value).split()).lstrip("#").strip("/ ")
+        if len(tag) > LONGEST_TAG:
+            raise BadDraft(id, "tags", f"a tag is longer than {LONGEST_TAG} characters")
+        try:
+            tag.encode()
+        except UnicodeEncodeError:
+            raise BadDraft(id, "tags", f"{value!r} is not valid Unicode") from None
+        if tag:
+            found.setdefault(tag.casefold(), tag)
+    if len(found) > MOST:
+        raise BadDraft(id, "tags", f"there are more than {MOST:,}")
+    return tuple(found.values())
+
+
+def why_no_url(url: str) -> str | None:
+    """Why a text is no address that can be kept, or None if it is one."""
+    if len(url) > LONGEST_URL:
+        return f"is longer than {LONGEST_URL:,} characters"
+    if _ANY_CONTROL.search(url) or any(one.isspace() for one in url):
+        return f"{url!r} holds a space or a control character; write it as %20"
+    if not _SCHEME.match(url):
+        return f"{url!r} has no scheme; write https:// before it"
+    try:
+        split = urlsplit(url)
+        _ = split.port
+    except ValueError as error:
+        return f"{url!r} is not a URL ({error})"
+    if split.scheme in _UNSAFE_SCHEMES:
+        return f"a {split.scheme}: address runs as a program and is not kept"
+    if split.scheme in ("http", "https") and not split.hostname:
+        return f"{url!r} names no host"
+    return None
+
+
+def _title_of(url: str | None, body: str) -> str:
+    """A title for a document that has none: its address, or the first line of its text."""
+    if url is not None:
+        split = urlsplit(url)
+        shown = f"{split.netloc.removeprefix('www.')}{split.path}".strip("/")
+        return (shown or url)[:LONGEST_TITLE]
+    line = next((one.strip(" \t#>*-") for one in body.split("\n") if one.strip(" \t#>*-")), "")
+    return line if len(line) <= _DERIVED_TITLE else f"{line[:_DERIVED_TITLE].rstrip()}…"

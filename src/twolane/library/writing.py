@@ -1,0 +1,133 @@
+"""Writing through the library: what is saved here is searchable when the call returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from twolane.drafts import Draft, Saved
+from twolane.library.held import LOCAL, Held
+from twolane.model import EMPTY, Document
+from twolane.permissions import require
+from twolane.scopes import Capability, Scope
+
+if TYPE_CHECKING:
+    # It is slow to import, and a search does not need it.
+    from twolane.saving import Saver
+
+
+class Writing(Held):
+    """The changes; each is one transaction, asked for in a scope whose owner it belongs to.
+
+    `expected_version` makes a change conditional: if the document has another version by now,
+    nothing happens and `Conflict` is raised.
+    """
+
+    def save(
+        self, draft: Draft | Document, *, scope: Scope = LOCAL, expected_version: int | None = None
+    ) -> Saved:
+        """Add a document, or replace the one with its id.
+
+        `expected_version=0` saves it only if it is new.
+        """
+        expected = EMPTY if expected_version is None else {draft.id: expected_version}
+        return self.save_all([draft], scope=scope, expected_versions=expected)[0]
+
+    def save_all(
+        self,
+        drafts: Iterable[Draft | Document],
+        *,
+        scope: Scope = LOCAL,
+        expected_versions: Mapping[str, int] = EMPTY,
+    ) -> list[Saved]:
+        """Add or replace many documents, all or none."""
+        given = [Draft.of(one) if isinstance(one, Document) else one for one in drafts]
+        return self._done(self._saver.save(given, scope, expected_versions))
+
+    def delete(
+        self, ids: str | Sequence[str], *, scope: Scope = LOCAL, expected_version: int | None = None
+    ) -> list[Saved]:
+        """Take documents out of every lane, list and count; `restore` brings them back."""
+        return self._saver.delete(_listed(ids), scope, expected_version)
+
+    def restore(
+        self, ids: str | Sequence[str], *, scope: Scope = LOCAL, expected_version: int | None = None
+    ) -> list[Saved]:
+        """Bring deleted documents back as they were."""
+        return self._done(self._saver.restore(_listed(ids), scope, expected_version))
+
+    def deleted(self, *, scope: Scope = LOCAL) -> list[Document]:
+        """The deleted documents that can be restored, by id."""
+        require(scope, Capability.WRITE)
+        ids = self._store.inventory(scope, deleted=True)
+        held = self._store.stored(ids)
+        return [held[id].document for id in ids if id in held]
+
+    def purge(self, ids: str | Sequence[str], *, scope: Scope = LOCAL) -> list[Saved]:
+        """Delete documents for good, with their texts and vectors."""
+        return self._saver.purge(_listed(ids), scope)
+
+    def archive(
+        self, ids: str | Sequence[str], *, scope: Scope = LOCAL, expected_version: int | None = None
+    ) -> list[Saved]:
+        """Put documents aside: a search finds them only if its scope asks."""
+        return self._saver.archive(_listed(ids), scope, expected_version, archived=True)
+
+    def unarchive(
+        self, ids: str | Sequence[str], *, scope: Scope = LOCAL, expected_version: int | None = None
+    ) -> list[Saved]:
+        """Take documents back from the archive."""
+        return self._saver.archive(_listed(ids), scope, expected_version, archived=False)
+
+    def touch(
+        self, ids: str | Sequence[str], *, scope: Scope = LOCAL, at: datetime | None = None
+    ) -> list[Saved]:
+        """Note that documents were used, now or `at` that time; their versions stay."""
+        return self._saver.touch(_listed(ids), scope, at)
+
+    def add_tags(
+        self,
+        ids: str | Sequence[str],
+        tags: Iterable[str],
+        *,
+        scope: Scope = LOCAL,
+        expected_version: int | None = None,
+    ) -> list[Saved]:
+        """Give documents these tags beside those that they have."""
+        return self._saver.retag(_listed(ids), scope, expected_version, add=tags)
+
+    def remove_tags(
+        self,
+        ids: str | Sequence[str],
+        tags: Iterable[str],
+        *,
+        scope: Scope = LOCAL,
+        expected_version: int | None = None,
+    ) -> list[Saved]:
+        """Take these tags from documents."""
+        return self._saver.retag(_listed(ids), scope, expected_version, remove=tags)
+
+    def rename_tag(self, old: str, new: str, *, scope: Scope = LOCAL) -> list[Saved]:
+        """Give a tag another name wherever it stands, and with it the tags below it.
+
+        Documents that come from files keep theirs: their tags are written in the files.
+        """
+        return self._saver.rename_tag(old, new, scope)
+
+    def _done(self, saved: list[Saved]) -> list[Saved]:
+        """What was saved; its passages get their vectors in their own time."""
+        if any(one.changed for one in saved):
+            self._embed_soon()
+        return saved
+
+    @cached_property
+    def _saver(self) -> Saver:
+        from twolane.saving import Saver
+
+        return Saver(self._store, self.settings)
+
+
+def _listed(ids: str | Sequence[str]) -> list[str]:
+    return [ids] if isinstance(ids, str) else list(ids)

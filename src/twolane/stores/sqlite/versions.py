@@ -1,0 +1,55 @@
+"""What a writing transaction owes to others: versions that hold, a revision, nothing left over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from twolane.errors import Conflict
+from twolane.stores.sqlite.database import rows
+from twolane.stores.sqlite.document_rows import dumped
+
+
+def demand_versions(connection: apsw.Connection, expected: Mapping[str, int]) -> None:
+    """Raise Conflict unless each document has its version; 0 is one that is not there."""
+    if not expected:
+        return
+    held = dict(
+        rows(
+            connection,
+            "SELECT id, version FROM documents WHERE id IN (SELECT value FROM json_each(?))",
+            (dumped(list(expected)),),
+        )
+    )
+    for id, version in expected.items():
+        if held.get(id, 0) != version:
+            raise Conflict(id, version, held.get(id, 0))
+
+
+def next_revision(connection: apsw.Connection) -> int:
+    """The number by which readers tell that something changed."""
+    return int(
+        connection.execute("UPDATE counters SET revision = revision + 1 RETURNING revision").get
+    )
+
+
+def had_passages(connection: apsw.Connection, ids: Sequence[str]) -> bool:
+    """Whether any of the documents has a passage, and so may have vectors."""
+    if not ids:
+        return False
+    found = rows(
+        connection,
+        "SELECT 1 FROM documents AS d JOIN chunks AS c ON c.document = d.row"
+        " WHERE d.id IN (SELECT value FROM json_each(?)) LIMIT 1",
+        (dumped(ids),),
+    )
+    return bool(found)
+
+
+def forget_vectors(connection: apsw.Connection) -> None:
+    """Delete every vector whose passage no document holds any more, older versions' too."""
+    connection.execute(
+        "DELETE FROM vectors WHERE NOT EXISTS"
+        " (SELECT 1 FROM chunks AS c WHERE c.text_hash = vectors.text_hash)"
+    )
