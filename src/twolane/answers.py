@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from twolane.model import Kind, Stems
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Mode(StrEnum):
@@ -46,12 +51,24 @@ class Frequencies:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A document near a vector: its best chunk and that chunk's similarity."""
+    """A document near a vector: its best chunk and that chunk's similarity.
+
+    `vector` is the best chunk's own, where it was asked for.
+    """
 
     id: str
     languages: tuple[str, ...]
     position: int
     similarity: float
+    vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterpart:
+    """A document that says the same in another language, and how surely, from 0 to 1."""
+
+    id: str
+    closeness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,8 @@ class Hit:
     """A document in a lane.
 
     `vote` scales the lane's weight for this document: a match of half the query votes half.
+    `counterpart` is the document in the query's language that a document in another one
+    translates; for a document in the query's language it is the translation that lifted it.
     """
 
     id: str
@@ -67,6 +86,7 @@ class Hit:
     position: int | None = None
     vote: float = 1.0
     matched: tuple[str, ...] = ()
+    counterpart: Counterpart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,8 @@ class Contribution:
 
     `abstained` is set where the lane could not judge the document and lent its weight to the
     dense rank; `rank` is then None unless the lane had found a stray word in it.
+    `counterpart` is the document in another language whose vote counted here, too: then the value
+    is what the lane gave that one, as far as the two say the same.
     """
 
     lane: Lane
@@ -85,6 +107,7 @@ class Contribution:
     value: float
     abstained: bool = False
     matched: tuple[str, ...] = ()
+    counterpart: Counterpart | None = None
 
 
 @dataclass(frozen=True, slots=True)

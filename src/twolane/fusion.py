@@ -35,6 +35,7 @@ def fuse(
     `plausible` are the languages that the query may be in, or None where it has no language.
     With them, the lexical lane abstains on a document whose languages are none of them, and
     lends its weight to the document's dense rank, unless the words it found there count for more.
+    Where that document has a counterpart in the query's language, the lane judges it by that.
     """
     votes: dict[str, list[Contribution]] = {}
     chunks: dict[str, int] = {}
@@ -62,6 +63,7 @@ def _vote(ranking: Ranking, rank: int, hit: Hit, k: float) -> Contribution:
         vote=hit.vote,
         value=ranking.weight * hit.vote / (k + rank),
         matched=hit.matched,
+        counterpart=hit.counterpart,
     )
 
 
@@ -76,12 +78,18 @@ def _abstain(
         return
     # What the lane would have said at best: its own surest vote for this query.
     surest = max((hit.vote for hit in lexical.hits), default=0.0)
+    said = {hit.id: _vote(lexical, rank, hit, k).value for rank, hit in enumerate(lexical.hits, 1)}
     for rank, hit in enumerate(dense.hits, start=1):
         if set(hit.languages) & set(plausible):
             continue
         # It takes the dense lane's word for it, so a lane at a loss is believed less.
         vote = surest * sqrt(hit.vote)
         value = lexical.weight * vote / (k + rank)
+        if hit.counterpart is not None:
+            # The surer it is that both say the same, the more its opinion of the other counts,
+            # also where that is a no.
+            close = hit.counterpart.closeness
+            value = close * said.get(hit.counterpart.id, 0.0) + (1 - close) * value
         given = next((one for one in votes[hit.id] if one.lane == Lane.LEXICAL), None)
         if given is None or given.value < value:
             # A stray word in another language is no reason to rank below no word at all.
@@ -96,5 +104,6 @@ def _abstain(
                     value=value,
                     abstained=True,
                     matched=given.matched if given else (),
+                    counterpart=hit.counterpart,
                 ),
             ]

@@ -5,10 +5,11 @@ A lane knows ports, not adapters, and one query at a time; fusion brings lanes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Frequencies, Hit
+from twolane.counterparts import Bounds, Lifted, lifted
 from twolane.ports import Retrieval
 from twolane.query import Query
 from twolane.scopes import Scope, Word
@@ -74,17 +75,35 @@ def dense_hits(
     floor: float,
     cosine: bool = False,
     confidence: Callable[[float], float] = lambda similarity: 1.0,
+    plausible: Collection[str] | None = None,
+    bounds: Bounds | None = None,
 ) -> list[Hit]:
     """Documents by the meaning of their best passage.
 
     All hits vote with the lane's confidence in the best one: where even that is hardly similar,
     the query says little that can be understood, and the words should decide.
+    With `plausible`, the languages of the query, and `bounds`, documents that say the same in
+    different languages lift each other.
     """
-    found = retrieval.nearest(generation, vector, scope, limit=limit, floor=floor, cosine=cosine)
+    alone = plausible is None or bounds is None
+    found = retrieval.nearest(
+        generation, vector, scope, limit=limit, floor=floor, cosine=cosine, detail=not alone
+    )
     vote = confidence(found[0].similarity) if found else 0.0
+    if plausible is None or bounds is None:
+        ranked = [Lifted(one, one.similarity) for one in found]
+    else:
+        ranked = lifted(found, plausible, bounds)
     return [
-        Hit(one.id, one.languages, one.similarity, position=one.position, vote=vote)
-        for one in found
+        Hit(
+            one.neighbour.id,
+            one.neighbour.languages,
+            one.neighbour.similarity,
+            position=one.neighbour.position,
+            vote=vote,
+            counterpart=one.counterpart,
+        )
+        for one in ranked
     ]
 
 

@@ -20,7 +20,7 @@ from twolane.repair import HeldVocabulary, repaired
 from twolane.results import result_of
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
-from twolane.spaces import Background, confidence, embed_query, serving
+from twolane.spaces import Background, bounds, confidence, embed_query, serving
 
 log = logging.getLogger("twolane")
 
@@ -246,6 +246,8 @@ class Searcher:
                     if self._settings.confidence
                     else lambda similarity: 1.0
                 ),
+                plausible=query.reading.languages if query.reading.spoken else None,
+                bounds=bounds(generation.space) if self._settings.counterparts else None,
             )
         except (EmbedderError, StoreError) as error:
             return _Found((), (time.perf_counter() - started) * 1000, failure=str(error))

@@ -128,6 +128,11 @@ class Settings:
         True,
         "Whether the lexical lane abstains on documents in languages it cannot match.",
     )
+    counterparts: bool = _setting(
+        True,
+        "Whether documents that say the same in two languages vouch for each other: the dense "
+        "lane lifts the lower one, and the lexical lane judges a translation by its original.",
+    )
     repair: bool = _setting(
         True,
         "Whether words that no document holds are repaired: typos, keyboard layout, "

@@ -64,6 +64,17 @@ class TestNearest:
         assert found == Neighbour("a", ("en", "ru"), 0, 1.0)
         assert (type(found.position), type(found.similarity)) == (int, float)
 
+    def test_carries_its_vector_if_asked(self, store: Store, generation: int) -> None:
+        """In detail a neighbour brings the vector of its best chunk, else none."""
+        held = prepared("a", "ant\n\nbee")
+        put(store, held)
+        embed(store, generation, held, Y, X)
+        (found,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
+        assert found.vector is not None
+        assert found.vector.tolist() == X.tolist()
+        (plain,) = store.nearest(generation, X, Scope(), limit=9, floor=0)
+        assert plain.vector is None
+
     def test_ties_break_by_id_then_position(self, store: Store, generation: int) -> None:
         """Equal similarities come by document id, and the first of equal chunks counts."""
         for name in "cab":

@@ -94,6 +94,7 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
         "value",
         "abstained",
         "matched",
+        "counterpart",
     }
     total = sum(one["value"] for one in result["contributions"])
     assert result["score"] == pytest.approx(total)

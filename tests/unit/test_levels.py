@@ -26,6 +26,7 @@ LEVELS: dict[str, int] = {
     "setting_values": 1,
     "globs": 1,
     "centring": 1,
+    "counterparts": 1,
     "vector_checks": 1,
     "intent": 1,
     "language": 1,

@@ -130,6 +130,11 @@ VARIATIONS: tuple[Preset, ...] = (
         abstention=False,
     ),
     _preset(
+        "no-counterparts",
+        "Documents that say the same in two languages are judged each by itself.",
+        counterparts=False,
+    ),
+    _preset(
         "no-confidence",
         "The dense lane votes in full, however little it understands of the query.",
         confidence=False,
@@ -199,6 +204,7 @@ def _story() -> tuple[Preset, ...]:
         stemming="ru",
         relaxation="all",
         abstention=False,
+        counterparts=False,
         confidence=False,
         repair=False,
         breadcrumb=False,

@@ -235,6 +235,14 @@ def _contribution(contribution: Contribution) -> Json:
         "value": contribution.value,
         "abstained": contribution.abstained,
         "matched": list(contribution.matched),
+        "counterpart": (
+            {
+                "id": contribution.counterpart.id,
+                "closeness": contribution.counterpart.closeness,
+            }
+            if contribution.counterpart
+            else None
+        ),
     }
 
 

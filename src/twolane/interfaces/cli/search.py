@@ -165,17 +165,26 @@ def _range(lines: tuple[int, int]) -> str:
 def _explained(contribution: Contribution) -> str:
     parts = [f"{contribution.lane.value:<8}"]
     if contribution.abstained:
-        parts.append("abstained: it cannot judge this language, and votes with the dense rank")
+        parts.append(_abstained(contribution))
     else:
         parts.append(f"rank {contribution.rank}")
         if contribution.score is not None:
             parts.append(f"score {contribution.score:.4g}")
+        if contribution.counterpart is not None:
+            parts.append(f"with its counterpart {contribution.counterpart.id}")
     parts.append(f"weight {contribution.weight:g}")
     parts.append(f"vote {contribution.vote:.3g}")
     parts.append(f"value {contribution.value:.5f}")
     if contribution.matched:
         parts.append(f"matched {', '.join(contribution.matched)}")
     return "  ".join(parts)
+
+
+def _abstained(contribution: Contribution) -> str:
+    other = contribution.counterpart
+    if other is None:
+        return "abstained: it cannot judge this language, and votes with the dense rank"
+    return f"abstained: it judges by the counterpart {other.id}, {other.closeness:.0%} sure"
 
 
 def _show_lanes(answer: Answer) -> None:

@@ -79,6 +79,7 @@ class MemoryRetrieval:
         limit: int,
         floor: float,
         cosine: bool = False,
+        detail: bool = False,
     ) -> list[Neighbour]:
         """Documents in scope by their best chunk's dot product, best first, ties by id."""
         import numpy as np
@@ -98,19 +99,20 @@ class MemoryRetrieval:
                 if not in_scope(prepared, scope):
                     continue
                 scored = [
-                    (
-                        -float(np.dot(held, asked) / (_lengths(held, asked) if cosine else 1)),
+                    Neighbour(
+                        prepared.document.id,
+                        prepared.languages,
                         position,
+                        float(np.dot(held, asked) / (_lengths(held, asked) if cosine else 1)),
+                        held.copy() if detail else None,
                     )
                     for position, held in _vectors(shelf, donors, prepared)
                 ]
-                if scored and -min(scored)[0] >= floor:
-                    found.append((*min(scored), prepared))
-        found.sort(key=lambda row: row[0])
-        return [
-            Neighbour(prepared.document.id, prepared.languages, position, -negated)
-            for negated, position, prepared in found[:limit]
-        ]
+                best = min(scored, key=lambda one: (-one.similarity, one.position), default=None)
+                if best is not None and best.similarity >= floor:
+                    found.append(best)
+        found.sort(key=lambda one: -one.similarity)
+        return found[:limit]
 
     def vectors(
         self, generation: int, ids: Sequence[str]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 import numpy as np
@@ -45,6 +45,15 @@ _GONE = "SELECT document FROM tombstones WHERE revision > ?"
 _SERVED_ANEW = """
 SELECT DISTINCT c.document FROM vectors AS v JOIN chunks AS c ON c.text_hash = v.text_hash
 WHERE v.generation = :generation AND v.row > :row"""
+
+
+class Near(NamedTuple):
+    """A document near a vector: its row, its best chunk's position, similarity and vector."""
+
+    document: int
+    position: int
+    similarity: float
+    vector: Vector
 
 
 class VectorCache:
@@ -103,8 +112,8 @@ class VectorCache:
         limit: int,
         floor: float,
         cosine: bool = False,
-    ) -> list[tuple[int, int, float]]:
-        """(document row, chunk position, similarity) of the best documents.
+    ) -> list[Near]:
+        """The best documents, each by its best chunk.
 
         At least `limit` of them where there are as many, plus all that tie with the last.
         """
@@ -141,7 +150,12 @@ class VectorCache:
             start, end = layout.starts[place], ends[place]
             chunk = start + int(np.argmax(similarities[start:end]))
             found.append(
-                (int(layout.documents[place]), int(layout.positions[chunk]), float(best[place]))
+                Near(
+                    int(layout.documents[place]),
+                    int(layout.positions[chunk]),
+                    float(best[place]),
+                    vectors[layout.vectors[chunk]],
+                )
             )
         return found
 

@@ -117,6 +117,7 @@ class SqliteRetrieval:
         limit: int,
         floor: float,
         cosine: bool = False,
+        detail: bool = False,
     ) -> list[Neighbour]:
         """Documents in scope by their best chunk's dot product with `vector`, best first."""
         cache = self._cache(generation)
@@ -147,10 +148,15 @@ class SqliteRetrieval:
                     for row, id, languages in connection.execute(
                         "SELECT row, id, languages FROM documents"
                         " WHERE row IN (SELECT value FROM json_each(?))",
-                        (str([row for row, _, _ in best]),),
+                        (str([one.document for one in best]),),
                     )
                 }
-        found = [Neighbour(*named[row], position, similarity) for row, position, similarity in best]
+        found = [
+            Neighbour(
+                *named[one.document], one.position, one.similarity, one.vector if detail else None
+            )
+            for one in best
+        ]
         found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.id))
         return found[:limit]
 
