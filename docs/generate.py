@@ -29,6 +29,7 @@ from typing import Any
 
 import twolane
 from twolane.indexing import recipe
+from twolane.setting_values import Secret
 from twolane.settings import Settings, meanings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,7 +93,7 @@ A list is a TOML list in the file (`include = ["*.md", "*.txt"]`) and is separat
 An unknown name or an impossible value stops the command with exit code 2 and a message that says what is possible.
 
 Changing AGAIN makes the next `twolane index` read every note again; passages that stay the same keep their vectors.
-Changing `embedder` makes it embed every passage again.
+Changing `embedder`, `model`, `model_dimensions`, `model_input_type` or a prompt makes it embed every passage again.
 `include`, `exclude` and `max_file_bytes` take effect when a folder is indexed the next time.
 All others take effect at once.
 
@@ -111,6 +112,8 @@ def _reads_again(one: Field[Any]) -> bool:
             other = "xx"
         case tuple():
             other = ("xx",)
+        case Secret():
+            other = Secret("xx")
         case _:
             other = (value or 0) + 1
     return recipe(replace(Settings(), **{one.name: other})) != recipe(Settings())
@@ -132,6 +135,8 @@ def _default(value: object) -> str:
         return ", ".join(f"`{part}`" for part in value) or "empty"
     if isinstance(value, bool):
         return f"`{value}`".lower()
+    if value == "" or value == Secret():
+        return "empty"
     return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
@@ -141,6 +146,7 @@ def _allowed(one: Field[Any]) -> str:
         "Path | None": ("a path", None),
         "bool": ("`true` or `false`", None),
         "str": ("a text", ""),
+        "Secret": ("a text, never shown", ""),
         "tuple[str, ...]": ("a list", ()),
         "int": ("a whole number", float("-inf")),
         "float": ("a number", float("-inf")),

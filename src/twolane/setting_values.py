@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import Field, field
+from dataclasses import Field, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from twolane.errors import BadSetting
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A text that is used but never shown: printed, logged or stored, it says only that it is."""
+
+    text: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        return "(set)" if self.text else ""
 
 
 def setting(default: Any, meaning: str, check: Callable[[Any], str | None] | None = None) -> Any:
@@ -34,17 +44,17 @@ def one_of(*names: str) -> Callable[[Any], str | None]:
 
 def coerced(one: Field[Any], value: Any, origin: str) -> Any:
     """The value as the setting's type; raises BadSetting if it is none or fails its check."""
-    name = one.name
+    name, shown = one.name, "this" if str(one.type) == "Secret" else repr(value)
     try:
         converted = _CONVERTERS[str(one.type)](value)
     except (KeyError, TypeError, ValueError) as error:
         raise BadSetting(
-            f"setting {name!r} ({origin}): {value!r} is not {_KINDS[str(one.type)]}"
+            f"setting {name!r} ({origin}): {shown} is not {_KINDS[str(one.type)]}"
         ) from error
     check = one.metadata["check"]
     wrong = check(converted) if check else None
     if wrong:
-        raise BadSetting(f"setting {name!r} ({origin}): {value!r} {wrong}")
+        raise BadSetting(f"setting {name!r} ({origin}): {shown} {wrong}")
     return converted
 
 
@@ -79,6 +89,10 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(part) for part in value)
 
 
+def _secret(value: Any) -> Secret:
+    return Secret(_text(value))
+
+
 def _path(value: Any) -> Path:
     return Path(value).expanduser()
 
@@ -86,6 +100,7 @@ def _path(value: Any) -> Path:
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "Path | None": _path,
     "str": _text,
+    "Secret": _secret,
     "tuple[str, ...]": _texts,
     "bool": _truth,
     "int": _integer,
@@ -94,6 +109,7 @@ _CONVERTERS: dict[str, Callable[[Any], Any]] = {
 _KINDS = {
     "Path | None": "a path",
     "str": "a text",
+    "Secret": "a text",
     "tuple[str, ...]": "a list of texts",
     "bool": "true or false",
     "int": "a whole number",

@@ -115,12 +115,12 @@ def bench(
 
 
 def plain_settings(settings: Settings) -> Mapping[str, Any]:
-    """The settings as JSON can hold them; places on this machine are nobody's business."""
+    """The settings as JSON can hold them; places and secrets are nobody's business."""
     kept = {one.name: getattr(settings, one.name) for one in fields(Settings)}
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in kept.items()
-        if not isinstance(value, Path) and value is not None
+        if isinstance(value, str | int | float | tuple)
     }
 
 

