@@ -31,6 +31,27 @@ class Lane(StrEnum):
     DENSE = "dense"
 
 
+class Sort(StrEnum):
+    """In what order documents are shown."""
+
+    RELEVANCE = "relevance"
+    UPDATED = "updated"
+    CREATED = "created"
+    USED = "used"
+    TITLE = "title"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document stands in a sorted list: what it is sorted by, then its id.
+
+    A key is a moment in seconds since 1970 or a folded title; a document without one comes last.
+    """
+
+    key: float | str | None
+    id: str
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A document that may match by words, with the streams that scoring needs."""

@@ -1,6 +1,6 @@
 """What the inside asks of the outside, in domain words.
 
-A store adapter implements four narrow ports: Documents, Retrieval, Vectors and Upkeep.
+A store adapter implements narrow ports: Documents, Lists, Retrieval, Vectors and Upkeep.
 An adapter holds no ranking policy: it returns candidates, and its own order only picks the pool.
 Every adapter translates its driver's errors into `twolane.errors` at its edge.
 Stores are safe to call from several threads.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from twolane.answers import Candidate, Frequencies, Neighbour
+from twolane.answers import Candidate, Frequencies, Neighbour, Place, Sort
 from twolane.model import (
     Amendment,
     Batch,
@@ -166,6 +166,20 @@ class Documents(Protocol):
         """How the documents in scope are spread over kinds, collections, tags and languages."""
 
 
+class Lists(Protocol):
+    """Lists the documents in a scope, in order."""
+
+    def listed(
+        self, scope: Scope, sort: Sort, *, reverse: bool, after: Place | None, limit: int
+    ) -> list[Place]:
+        """The next `limit` documents in scope in this order, after a place if one is given.
+
+        Dates go from the latest, titles from A to Z, and either the other way with `reverse`.
+        Documents without the date come last both ways; ties break by id.
+        `sort` is never by relevance.
+        """
+
+
 class Retrieval(Protocol):
     """Finds candidates inside a scope; the limit counts documents and comes after the scope."""
 
@@ -179,6 +193,9 @@ class Retrieval(Protocol):
 
     def languages(self) -> frozenset[str]:
         """The languages of all documents that are not hidden; cheap enough for every query."""
+
+    def properties(self) -> frozenset[str]:
+        """The keys of all properties of documents that are not hidden; as cheap."""
 
     def vocabulary(self) -> Sequence[str]:
         """All terms that some document holds which is not hidden, sorted; kept between calls."""
@@ -311,8 +328,8 @@ class Upkeep(Protocol):
         """Release the store; calling it twice is harmless."""
 
 
-class Store(Documents, Retrieval, Vectors, Upkeep, Protocol):
-    """All four ports of one store."""
+class Store(Documents, Lists, Retrieval, Vectors, Upkeep, Protocol):
+    """All ports of one store."""
 
 
 class Embedder(Protocol):

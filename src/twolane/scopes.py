@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from twolane.filters import Filter
 from twolane.model import Kind
 
 
@@ -92,6 +93,7 @@ class Scope:
 
     Empty tuples and None restrict nothing.
     `owner` restricts to that owner's documents.
+    `filters` must all hold; they say what the fields before them cannot.
     `clause` holds the query's own hard demands (phrases, exclusions, fields): every lane obeys.
     """
 
@@ -108,3 +110,4 @@ class Scope:
     archived: bool = False
     documents: tuple[str, ...] = ()
     clause: Clause | None = None
+    filters: tuple[Filter, ...] = ()

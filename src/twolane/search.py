@@ -108,8 +108,7 @@ class Searcher:
                 "--mode exact is not in this version; put the words in quotes to match them exactly"
             )
         wanted = self._settings.limit if limit is None else limit
-        query = parse(text, self._store.languages(), stemming=self._settings.stemming)
-        query, repairs = self._repaired(query)
+        query, repairs = self._repaired(self._parsed(text))
         narrowed = narrow(scope, query)
         intent = classify(query.meaning if query.clause is None else text)
         weights = self._weights(mode, intent)
@@ -142,6 +141,14 @@ class Searcher:
     def close(self) -> None:
         """Let the background threads end."""
         self._background.close()
+
+    def _parsed(self, text: str) -> Query:
+        return parse(
+            text,
+            self._store.languages(),
+            stemming=self._settings.stemming,
+            properties=self._store.properties(),
+        )
 
     def _repaired(self, query: Query) -> tuple[Query, tuple[Repair, ...]]:
         """The query with slips repaired; words that some document holds stay as they are."""

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 
 from tests.builders import phrase, prepared, stemmed, unit
+from twolane.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
 from twolane.model import FIELDS, Kind, Prepared
-from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Without, Word
+from twolane.query.values import valued
+from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
 
 # Some are endings of others, prefixes of others, or the same after folding.
 VOCABULARY = ("ant", "Ants", "bee", "beetle", "Ёлка")
@@ -19,6 +21,14 @@ PATHS = ("top.md", "notes/one.md", "notes/deep/two.md", "notes-old/three.md", No
 OWNERS = (None, "ann", "bob")
 COLLECTIONS = ("notes", "links")
 LANGUAGES = ("en", "ru", "de")
+URLS = (None, "", "https://ant.org/bee")
+PROPERTIES: tuple[dict[str, object], ...] = (
+    {},
+    {"Status": "Done", "rating": 3},
+    {"status": ["open", "in  progress"], "rating": "4.5", "due": "2024-05-02"},
+    {"STATUS": True, "Due Date": "2024-05-02T12:00:00+02:00", "nested": {"a": 1}},
+    {"status": None, "rating": [1, 2.0, 10**400], "empty": []},
+)
 DAYS = tuple(datetime(2024, 5, day, 12, tzinfo=UTC) for day in (1, 2, 3))
 
 # Halves add up without rounding, so every store computes the very same similarity.
@@ -59,6 +69,11 @@ def documents(draw: st.DrawFn, id: str, *, hidden: bool = True) -> Prepared:
         path=draw(st.sampled_from(PATHS)),
         owner=draw(st.sampled_from(OWNERS)),
         updated=draw(st.sampled_from((None, *DAYS))),
+        created=draw(st.sampled_from((None, *DAYS))),
+        used=draw(st.sampled_from((None, *DAYS))),
+        url=draw(st.sampled_from(URLS)),
+        arguments=draw(st.sampled_from(((), ("city",)))),
+        properties=draw(st.sampled_from(PROPERTIES)),
         archived=draw(flags()),
         deleted=hidden and draw(flags()),
         encrypted=hidden and draw(flags()),
@@ -112,3 +127,68 @@ def clauses(depth: int = 3) -> st.SearchStrategy[Clause]:
         st.builds(Either, several),
         st.builds(Without, inner),
     )
+
+
+VALUES = (
+    "status:done", "status:OPEN|done", "status:=in progress", "status:*", "status:yes", "status:i*",
+    "rating:3", "rating:>3", "rating:<=4.5", "rating:1..3", "rating:4.50", "due:2024-05",
+    "due:<2024-05-02", "due-date:2024-05-02", "nested:*", "empty:*", "ghost:1", "rating:>1d",
+)  # fmt: skip
+
+
+def _valued(text: str) -> Valued:
+    name, _, value = text.partition(":")
+    found = valued(name, value, DAYS[-1])
+    assert found is not None
+    return found
+
+
+def filters(depth: int = 2) -> st.SearchStrategy[Filter]:
+    """Any filter; an exclusion of an exclusion is one, too."""
+    traits = {
+        Trait.KIND: tuple(Kind),
+        Trait.COLLECTION: (*COLLECTIONS, "ghost"),
+        Trait.TAG: (*TAGS, "WORK", "work/deep"),
+        Trait.PATH: ("notes", "notes/*.md", "**/two*", "top.md"),
+        Trait.LANGUAGE: LANGUAGES,
+    }
+    leaves: st.SearchStrategy[Filter] = st.one_of(
+        *(
+            st.lists(st.sampled_from(values), min_size=1, max_size=2).map(
+                lambda chosen, trait=trait: Among(trait, tuple(chosen))
+            )
+            for trait, values in traits.items()
+        ),
+        st.builds(
+            During,
+            st.sampled_from(Time),
+            st.sampled_from((None, *DAYS)),
+            st.sampled_from((None, *DAYS)),
+        ),
+        st.builds(Having, st.sampled_from(Part)),
+        st.sampled_from(VALUES).map(_valued),
+    )
+    return st.one_of(leaves, st.builds(Except, filters(depth - 1))) if depth else leaves
+
+
+@st.composite
+def scopes(draw: st.DrawFn) -> Scope:
+    """A scope with any of its parts, most of them not there."""
+
+    def some(values: tuple[object, ...]) -> tuple[object, ...]:
+        return tuple(draw(st.lists(st.sampled_from(values), max_size=2))) if draw(flags()) else ()
+
+    return Scope(
+        owner=draw(st.sampled_from(OWNERS)) if draw(flags()) else None,
+        collections=some(COLLECTIONS),
+        kinds=some(tuple(Kind)),
+        tags=some(TAGS),
+        without_tags=some(TAGS),
+        paths=some(("notes", "*.md")),
+        languages=some(LANGUAGES),
+        updated_from=draw(st.sampled_from(DAYS)) if draw(flags()) else None,
+        updated_before=draw(st.sampled_from(DAYS)) if draw(flags()) else None,
+        archived=draw(st.booleans()),
+        clause=draw(clauses(2)) if draw(flags()) else None,
+        filters=tuple(draw(st.lists(filters(), max_size=2))),
+    )  # type: ignore[arg-type]

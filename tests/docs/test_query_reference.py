@@ -93,3 +93,12 @@ def test_what_is_embedded() -> None:
     """The example of a meaning is right."""
     query, meaning = coded(section(PAGE, "## What is embedded"))[:2]
     assert parse(query, HELD).meaning == meaning
+
+
+@pytest.mark.parametrize("query", examples("Properties"))
+def test_what_filters_by_a_property(query: str) -> None:
+    """A property that some document has restricts, and is no word to look for."""
+    found = parse(query, HELD, properties={"status", "rating", "done", "due"})
+    assert found.filters.filters
+    assert not found.words
+    assert found.clause is None

@@ -143,11 +143,15 @@ def test_filters(indexed: Cli, options: list[str], expected: set[str]) -> None:
     ("options", "said"),
     [
         (["--kind", "poem"], "note, bookmark, prompt"),
-        (["--after", "yesterday"], "30d"),
+        (["--after", "someday"], "30d"),
         (["--before", "2024-13"], "2024-05-01"),
         (["--lang", "tlh"], "language"),
         (["--tag", "!"], "tag"),
         (["--collection", "nowhere"], "Мои notes"),
+        (["--not-collection", "nowhere"], "Мои notes"),
+        (["--has", "wings"], "url"),
+        (["--where", "status"], "status:done"),
+        (["--where", "wings:2"], "no document has the property 'wings'"),
     ],
 )
 def test_a_filter_that_makes_no_sense_is_explained(

@@ -153,7 +153,7 @@ def test_words_alone(indexed: Cli) -> None:
     [
         (("tea", "nothing"), "no document"),
         (("tea", "Green tea", "--collection", "nowhere"), "nowhere"),
-        (("tea", "Green tea", "--after", "yesterday"), "a date"),
+        (("tea", "Green tea", "--after", "someday"), "a date"),
         (("tea", "Green tea", "-n", "0"), "-n"),
         (("tea",), "DOC"),
     ],

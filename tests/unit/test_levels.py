@@ -17,6 +17,7 @@ PACKAGE = Path(twolane.__file__).parent
 LEVELS: dict[str, int] = {
     "model": 0,
     "scopes": 0,
+    "filters": 0,
     "answers": 0,
     "errors": 0,
     "drafts": 0,
@@ -25,6 +26,8 @@ LEVELS: dict[str, int] = {
     "settings": 1,
     "setting_values": 1,
     "globs": 1,
+    "filter_names": 1,
+    "properties": 1,
     "centring": 1,
     "counterparts": 1,
     "vector_checks": 1,

@@ -7,6 +7,19 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from tests.unit.queries import NOW, p, query, texts
+from twolane.filters import (
+    Among,
+    During,
+    Except,
+    Filter,
+    Having,
+    Measure,
+    Part,
+    Span,
+    Time,
+    Trait,
+    Valued,
+)
 from twolane.model import Kind
 from twolane.query import Filters, narrow, parse
 from twolane.scopes import All, Either, InField, Scope, Without
@@ -15,6 +28,11 @@ from twolane.scopes import All, Either, InField, Scope, Without
 def day(year: int, month: int = 1, day: int = 1) -> datetime:
     """Midnight UTC."""
     return datetime(year, month, day, tzinfo=UTC)
+
+
+def filtered(*filters: Filter) -> Filters:
+    """Filters that a scope has no fields for."""
+    return Filters(filters=filters)
 
 
 class TestFilters:
@@ -59,6 +77,38 @@ class TestFilters:
             ("updated:..2023", Filters(updated_before=day(2024))),
             ("updated:2023-12", Filters(updated_from=day(2023, 12), updated_before=day(2024))),
             ("updated:2023", Filters(updated_from=day(2023), updated_before=day(2024))),
+            ("updated:>2023", Filters(updated_from=day(2024))),
+            ("updated:>=2023-12", Filters(updated_from=day(2023, 12))),
+            ("updated:<2023", Filters(updated_before=day(2023))),
+            ("updated:<=2023", Filters(updated_before=day(2024))),
+            ("after:yesterday", Filters(updated_from=day(2024, 3, 30))),
+            ("updated:today", Filters(updated_from=day(2024, 3, 31), updated_before=day(2024, 4))),
+            ("after:12h", Filters(updated_from=NOW - timedelta(hours=12))),
+            (
+                "after:2024-01-31T12:30",
+                Filters(updated_from=datetime(2024, 1, 31, 12, 30, tzinfo=UTC)),
+            ),
+            (
+                "before:2024-01-31T12:30:00+05:00",
+                Filters(updated_before=datetime(2024, 1, 31, 7, 30, tzinfo=UTC)),
+            ),
+            ("created:2024", filtered(During(Time.CREATED, day(2024), day(2025)))),
+            ("used:2w", filtered(During(Time.USED, NOW - timedelta(days=14)))),
+            ("-used:2w", filtered(Except(During(Time.USED, NOW - timedelta(days=14))))),
+            ("tag:work|home", filtered(Among(Trait.TAG, ("work", "home")))),
+            ("tag:🔥", Filters(tags=("🔥",))),
+            ("tag:c++", Filters(tags=("c++",))),
+            ("has:url", filtered(Having(Part.URL))),
+            ("has:tags,aliases", filtered(Having(Part.TAG), Having(Part.ALIAS))),
+            ("-has:url", filtered(Except(Having(Part.URL)))),
+            ("-path:work", filtered(Except(Among(Trait.PATH, ("work",))))),
+            ("-lang:ru", filtered(Except(Among(Trait.LANGUAGE, ("ru",))))),
+            ("-in:Notes", filtered(Except(Among(Trait.COLLECTION, ("Notes",))))),
+            ("-after:2024", filtered(Except(During(Time.UPDATED, day(2024))))),
+            ("is:note", Filters(kinds=(Kind.NOTE,))),
+            ("archived:any", Filters(archived=True)),
+            ("is:archived", Filters(filters=(Having(Part.ARCHIVED),), archived=True)),
+            ("archived:no", filtered(Except(Having(Part.ARCHIVED)))),
             ("updated:7d", Filters(updated_from=NOW - timedelta(days=7))),
             (
                 "updated:2w..7d",
@@ -94,6 +144,11 @@ class TestFilters:
             ("#1 ##x", ["1", "x"]),
             ("#include<stdio.h>", ["include", "stdio", "h"]),
             ("path:" + "*a" * 9, ["path"]),
+            ("has:wings", ["wings"]),
+            ("is:odd", ["odd"]),
+            ("archived:perhaps", ["archived", "perhaps"]),
+            ("created:>soon", ["created", "soon"]),
+            ("after:2024-01-31T25:00", ["2024", "01", "31T25", "00"]),
         ],
     )
     def test_bad_values_are_words(self, text: str, expected: list[str]) -> None:
@@ -127,6 +182,61 @@ class TestFilters:
         """A filter takes no more values than a store can."""
         found = query(" ".join(f"#t{number}" for number in range(1000)))
         assert len(found.filters.tags) == 64
+
+
+def done(text: str) -> Filters:
+    """The property `status` with this text."""
+    return filtered(Valued("status", (Span(Measure.TEXT, text, text),)))
+
+
+class TestProperties:
+    """Names before a colon that some document has as a property."""
+
+    HELD = frozenset({"status", "due-date", "статус", "http", "std", "re"})
+
+    @pytest.mark.parametrize(
+        ("text", "filters"),
+        [
+            ("status:done", done("done")),
+            ("Status:Done,", done("done")),
+            ('status:"In  Progress"', done("in progress")),
+            ('status:">3"', done(">3")),
+            ("-status:done", filtered(Except(*done("done").filters))),
+            ("has:status", filtered(Valued("status"))),
+            ("status:*", filtered(Valued("status"))),
+            ("статус:*", filtered(Valued("статус"))),
+            ("due_date:*", filtered(Valued("due-date"))),
+        ],
+    )
+    def test_filters(self, text: str, filters: Filters) -> None:
+        """A property restricts the scope and is neither looked for nor embedded."""
+        found = parse(f"green {text} tea", now=NOW, properties=self.HELD)
+        assert found.filters == filters
+        assert found.meaning == "green tea"
+        assert found.clause is None
+
+    @pytest.mark.parametrize(
+        "text",
+        ["http://tea.org/green", "std::move", "Re: foo", "12:30", "age:34", "status:", "status: x",
+         "xstatus:done", "status:(done)", "re:\\x", "status:>soon"],
+    )  # fmt: skip
+    def test_what_is_no_property(self, text: str) -> None:
+        """An address, a name with two colons, a time or an unknown name swallows no query."""
+        found = parse(text, now=NOW, properties=self.HELD)
+        assert found.filters == Filters()
+        assert found.words
+
+    @pytest.mark.parametrize("text", ["status:done", "-status:done", "has:status"])
+    def test_unknown_properties_are_words(self, text: str) -> None:
+        """Where no document has the property, what was typed is looked for."""
+        found = parse(f"tea {text}", now=NOW)
+        assert found.filters == Filters()
+        assert len(found.words) > 1 or found.clause is not None
+
+    def test_built_in_names_keep_their_meaning(self) -> None:
+        """A property called like a field or filter does not take its place."""
+        found = parse("kind:note title:tea", now=NOW, properties={"kind", "title"})
+        assert found.filters == Filters(kinds=(Kind.NOTE,))
 
 
 class TestNarrowing:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, assert_never
 
+from twolane.diagnose.filter_words import failing, spelled
 from twolane.diagnose.values import Obstacle, ObstacleKind, Origin
 from twolane.model import Document
 from twolane.query import Filters, Query
@@ -135,6 +136,16 @@ def _filters(
             changed(languages=()),
         )
     yield from _dates(source, origin, changed)
+    for one in source.filters:
+        others = tuple(each for each in source.filters if each != one)
+        yield Restriction(
+            kind.FILTER,
+            origin,
+            spelled(one),
+            {"filters": (one,), "archived": True},
+            _saying(failing(one)),
+            changed(filters=others),
+        )
 
 
 def _dates(
@@ -175,16 +186,16 @@ def _demands(clause: Clause | None, origin: Origin) -> Iterator[Restriction]:
             yield from _demands(each, origin)
         return
     excludes = isinstance(clause, Without)
-    spelled = _quoted(spelling(clause.clause if isinstance(clause, Without) else clause))
+    quoted = _quoted(spelling(clause.clause if isinstance(clause, Without) else clause))
     yield Restriction(
         ObstacleKind.EXCLUSION if excludes else ObstacleKind.DEMAND,
         origin,
         spelling(clause),
         {"clause": clause},
         _saying(
-            f"it holds {spelled}, which is excluded"
+            f"it holds {quoted}, which is excluded"
             if excludes
-            else f"it does not hold {spelled}, which is demanded"
+            else f"it does not hold {quoted}, which is demanded"
         ),
     )
 

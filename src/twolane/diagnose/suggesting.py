@@ -94,7 +94,12 @@ class Suggester:
                     yield _Try(Change.FILTER, parts[at], without(parts, at), scope)
 
     def _read(self, text: str) -> Query:
-        return parse(text, self._store.languages(), stemming=self._settings.stemming)
+        return parse(
+            text,
+            self._store.languages(),
+            stemming=self._settings.stemming,
+            properties=self._store.properties(),
+        )
 
     def _meets(self, case: Case, part: Query) -> bool:
         """Whether the document holds all that a part of the query asks for."""

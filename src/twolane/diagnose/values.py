@@ -32,6 +32,7 @@ class ObstacleKind(StrEnum):
     PATH = "path"
     LANGUAGE = "lang"
     DATE = "date"
+    FILTER = "filter"
     LISTED = "documents"
     CONTRADICTION = "contradiction"
     DEMAND = "demand"

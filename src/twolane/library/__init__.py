@@ -27,13 +27,14 @@ from twolane.library.asking import Asking
 from twolane.library.folders import Folders
 from twolane.library.health import Health
 from twolane.library.held import LOCAL
+from twolane.library.scoping import Scoping
 from twolane.library.writing import Writing
 from twolane.settings import Settings
 
 __all__ = ["LOCAL", "Library", "embedder_problem", "engine"]
 
 
-class Library(Asking, Folders, Writing, Health):
+class Library(Asking, Folders, Writing, Health, Scoping):
     """Documents and everything that can be asked of them; safe to share between threads."""
 
     @classmethod

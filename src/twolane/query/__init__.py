@@ -73,16 +73,19 @@ def parse(
     *,
     now: datetime | None = None,
     stemming: str = "per-language",
+    properties: Collection[str] = (),
 ) -> Query:
-    """The query that the text says, for an index that holds these languages.
+    """The query that the text says, for an index that holds these languages and properties.
+
+    A name before a colon that is no property of the index is a word like any other.
 
     Relative dates (`after:30d`) count from `now`, and dates are in its time zone (else UTC).
     `stemming` is the setting under which the index was made.
     """
     typed = _clean(text)
     now = now or datetime.now(UTC)
-    draft = _Draft(held, _with_zone(now), only_stemmed_as(stemming))
-    syntax = read_syntax(typed)
+    draft = _Draft(held, _with_zone(now), only_stemmed_as(stemming), properties)
+    syntax = read_syntax(typed, properties)
     for part in syntax.parts:
         draft.add(part, boolean=syntax.boolean)
     if draft.is_empty():
@@ -93,7 +96,10 @@ def parse(
 
 
 def narrow(scope: Scope, query: Query) -> Scope:
-    """The scope with the query's filters and clause added; never wider than either."""
+    """The scope with the query's filters and clause added; never wider than either.
+
+    The one exception is what was archived: the query may ask for it by itself.
+    """
     filters = query.filters
     kinds = _common(scope.kinds, filters.kinds)
     collections = _common(scope.collections, filters.collections)
@@ -116,14 +122,19 @@ def narrow(scope: Scope, query: Query) -> Scope:
         ),
         documents=scope.documents if possible else _NOTHING,
         clause=_all([clause for clause in (scope.clause, query.clause) if clause]),
+        filters=_added(scope.filters, filters.filters),
+        archived=scope.archived or filters.archived,
     )
 
 
 class _Draft:
     """A query while its parts are read."""
 
-    def __init__(self, held: Collection[str], now: datetime, only: str | None) -> None:
+    def __init__(
+        self, held: Collection[str], now: datetime, only: str | None, properties: Collection[str]
+    ) -> None:
         self.held = held
+        self.properties = properties
         self.stemmed = held if only is None else (only,)
         self.now = now
         self.wanted: list[Filters] = []
@@ -143,14 +154,8 @@ class _Draft:
         negated = isinstance(part, Negated)
         node = self._settled(part.part if isinstance(part, Negated) else part)
         if isinstance(node, _Filter):
-            if not negated:
-                self.wanted.append(node.filters)
-                return
-            if node.filters.tags or node.filters.kinds:
-                self.unwanted.append(node.filters)
-                return
-            # A scope cannot exclude a path, language or date: as with unknown names, words remain.
-            node = Text(node.named.raw)
+            (self.unwanted if negated else self.wanted).append(node.filters)
+            return
         if isinstance(node, Text) and not (boolean or negated or node.quoted):
             self.said.append(node.text)
             if node.demands:
@@ -200,10 +205,11 @@ class _Draft:
             return node
         value = node.value
         if isinstance(value, Text) and not value.prefix:
-            filters = read_filter(node.name, value.text, self.held, self.now)
+            filters = read_filter(node.name, value.text, self.held, self.now, self.properties)
             if filters:
                 return _Filter(filters, node)
-        return node if node.name in FIELDS else Text(node.raw)
+        wordless = isinstance(value, Text) and not value.demands
+        return Text(node.raw) if wordless or node.name not in FIELDS else node
 
     def _clause(self, node: Node, *, wanted: bool = True, field: bool = False) -> Clause | None:
         """The node as a demand; None if it demands nothing."""
@@ -220,10 +226,20 @@ class _Draft:
                 clauses = [clause for clause in inner if clause]
                 return _either(clauses) if either else _all(clauses)
             case Negated(part):
+                if wanted and isinstance(part, Named) and self._excluded(part):
+                    return None
                 clause = self._clause(part, wanted=False, field=field)
                 return Without(clause) if clause else None
             case _:
                 assert_never(node)
+
+    def _excluded(self, node: Named) -> bool:
+        """Whether the node is a filter that no clause can say; then it excludes everywhere."""
+        settled = self._settled(node)
+        if not isinstance(settled, _Filter) or settled.filters.tags:
+            return False
+        self.unwanted.append(settled.filters)
+        return True
 
     def _named(self, node: Named, wanted: bool, field: bool) -> Clause | None:
         settled = self._settled(node)

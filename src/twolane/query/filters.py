@@ -1,19 +1,22 @@
-"""What a query may say about documents besides their words: kinds, tags, places and dates."""
+"""What a query may say about documents besides their words: what they are and have."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from calendar import monthrange
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime
 from typing import TypeVar
 
+from twolane.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
 from twolane.language import SNOWBALL
 from twolane.language.function_words import FUNCTION_WORDS
 from twolane.language.scripts import USUAL
 from twolane.model import Kind
+from twolane.properties import property_key
+from twolane.query.dates import beginning, window
+from twolane.query.values import valued
 
 T = TypeVar("T")
 
@@ -30,7 +33,10 @@ _NOWHERE = ("",)
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The restrictions that a query puts on its scope; names and meanings are those of `Scope`."""
+    """The restrictions that a query puts on its scope; names and meanings are those of `Scope`.
+
+    `archived` asks for archived documents, too; a filter may then ask for them alone.
+    """
 
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = ()
@@ -40,14 +46,24 @@ class Filters:
     languages: tuple[str, ...] = ()
     updated_from: datetime | None = None
     updated_before: datetime | None = None
+    filters: tuple[Filter, ...] = ()
+    archived: bool = False
 
 
-def read_filter(name: str, value: str, held: Collection[str], now: datetime) -> Filters | None:
-    """The filter `name:value`, or None if there is no such filter or the value makes no sense."""
+def read_filter(
+    name: str,
+    value: str,
+    held: Collection[str],
+    now: datetime,
+    properties: Collection[str] = (),
+) -> Filters | None:
+    """The filter `name:value`, or None if there is no such filter or the value makes no sense.
+
+    `held` are languages and `properties` the keys of properties that the index holds.
+    """
     match name:
         case "tags":
-            tag = value.strip(" ,;:.!?").removeprefix("#")
-            return Filters(tags=(tag,)) if is_tag(tag) else None
+            return _tagged(value)
         case "kind":
             kinds = _listed(value, frozenset(Kind))
             return Filters(kinds=tuple(Kind(kind) for kind in kinds)) if kinds else None
@@ -58,8 +74,19 @@ def read_filter(name: str, value: str, held: Collection[str], now: datetime) -> 
             return Filters(paths=(value,)) if _is_path(value) else None
         case "collection":
             return Filters(collections=(value,)) if value.strip() else None
-        case "after" | "before" | "updated":
+        case "after" | "before" | "updated" | "created" | "used":
             return _dated(name, value.strip(), now)
+        case "has":
+            parts = _had(value, properties)
+            return Filters(filters=parts) if parts else None
+        case "is":
+            return _being(value.strip().lower())
+        case "archived":
+            return _ARCHIVED.get(value.strip().lower())
+        case "where":
+            key, _, wanted = value.partition(":")
+            one = valued(key, wanted, now)
+            return Filters(filters=(one,)) if one else None
         case _:
             return None
 
@@ -68,8 +95,7 @@ def merged(wanted: Sequence[Filters], unwanted: Sequence[Filters]) -> Filters:
     """All of a query's filters as one.
 
     A document has one kind, place and collection, so several of these are alternatives;
-    tags and dates are demands that must all be met.
-    Only the tags and kinds of unwanted filters can be expressed.
+    all other filters are demands that must all be met.
     """
     kinds = _distinct(kind for each in wanted for kind in each.kinds)
     collections = _distinct(name for each in wanted for name in each.collections)
@@ -77,6 +103,8 @@ def merged(wanted: Sequence[Filters], unwanted: Sequence[Filters]) -> Filters:
     if excluded:
         kinds = tuple(kind for kind in kinds or tuple(Kind) if kind not in excluded)
         collections = collections if kinds else _NOWHERE
+    filters = [one for each in wanted for one in each.filters]
+    filters += [one for each in unwanted for one in _excluded(each)]
     return Filters(
         kinds=kinds,
         tags=_distinct((tag for each in wanted for tag in each.tags), str.casefold),
@@ -86,15 +114,111 @@ def merged(wanted: Sequence[Filters], unwanted: Sequence[Filters]) -> Filters:
         languages=_distinct(language for each in wanted for language in each.languages),
         updated_from=max((at for each in wanted if (at := each.updated_from)), default=None),
         updated_before=min((at for each in wanted if (at := each.updated_before)), default=None),
+        filters=_distinct(filters),
+        archived=any(each.archived for each in wanted),
     )
 
 
 def is_tag(value: str) -> bool:
-    """Whether this can be a tag: letters, digits and `_ - /`, and spaces if it was quoted."""
-    return any(char.isalnum() for char in value) and all(
-        char.isalnum() or char in "_-/ " or unicodedata.category(char).startswith("M")
+    """Whether this can be a tag after `#`: letters, digits, signs like emoji, and `_ - /`."""
+    return any(_counts(char) for char in value) and all(
+        _counts(char) or char in "_-/ " or unicodedata.category(char).startswith("M")
         for char in value
     )
+
+
+def _counts(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char) == "So" or char == "\u200d"
+
+
+def _excluded(unwanted: Filters) -> Iterator[Filter]:
+    """What a scope has no field for: all but the kinds and tags that must not be there."""
+    if unwanted.collections:
+        yield Except(Among(Trait.COLLECTION, unwanted.collections))
+    if unwanted.paths:
+        yield Except(Among(Trait.PATH, unwanted.paths))
+    if unwanted.languages:
+        yield Except(Among(Trait.LANGUAGE, unwanted.languages))
+    if unwanted.updated_from or unwanted.updated_before:
+        yield Except(During(Time.UPDATED, unwanted.updated_from, unwanted.updated_before))
+    for one in unwanted.filters:
+        yield one.filter if isinstance(one, Except) else Except(one)
+
+
+# ------------------------------------------------------------------------------- single filters
+
+
+def _tagged(value: str) -> Filters | None:
+    """One tag, or one of several; a tag may hold anything but the signs that set tags apart."""
+    parts = re.split(r"[|,]", value.strip(" ,;:.!?"))
+    tags = tuple(part.strip().removeprefix("#") for part in parts)
+    if not all(tag.strip("_-/ ") and tag.isprintable() and '"' not in tag for tag in tags):
+        return None
+    return Filters(tags=tags) if len(tags) == 1 else Filters(filters=(Among(Trait.TAG, tags),))
+
+
+def _dated(name: str, value: str, now: datetime) -> Filters | None:
+    if name in ("after", "before"):
+        at = beginning(value, now)
+        if at is None:
+            return None
+        return Filters(updated_from=at) if name == "after" else Filters(updated_before=at)
+    found = window(value, now)
+    if found is None:
+        return None
+    if name == "updated":
+        return Filters(updated_from=found[0], updated_before=found[1])
+    return Filters(filters=(During(Time(name), *found),))
+
+
+# Other words for the parts that a document may have.
+_PARTS = {
+    **{part.value: part for part in Part if part != Part.ARCHIVED},
+    "link": Part.LINK,
+    "address": Part.URL,
+    "text": Part.BODY,
+    "language": Part.LANGUAGE,
+    "date": Part.UPDATED,
+}
+
+
+def _had(value: str, properties: Collection[str]) -> tuple[Filter, ...]:
+    """The parts or properties that must all be there, if each is one."""
+    found: list[Filter] = []
+    for word in (part.strip().lower() for part in value.split(",")):
+        part = next((_PARTS[form] for form in _singulars(word) if form in _PARTS), None)
+        if part is not None:
+            found.append(Having(part))
+        elif property_key(word) in properties:
+            found.append(Valued(property_key(word)))
+        else:
+            return ()
+    return tuple(found)
+
+
+def _singulars(word: str) -> Iterator[str]:
+    yield word
+    if word.endswith("ies"):
+        yield word[:-3] + "y"
+    if word.endswith("es"):
+        yield word[:-2]
+    if word.endswith("s"):
+        yield word[:-1]
+
+
+_ONLY = Filters(filters=(Having(Part.ARCHIVED),), archived=True)
+_NOT = Filters(filters=(Except(Having(Part.ARCHIVED)),))
+_ARCHIVED = {
+    **dict.fromkeys(("any", "too", "all"), Filters(archived=True)),
+    **dict.fromkeys(("only", "true", "yes"), _ONLY),
+    **dict.fromkeys(("no", "false", "not"), _NOT),
+}
+
+
+def _being(value: str) -> Filters | None:
+    if value == "archived":
+        return _ONLY
+    return Filters(kinds=(Kind(value),)) if value in frozenset(Kind) else None
 
 
 def _listed(value: str, known: Collection[str]) -> tuple[str, ...]:
@@ -115,63 +239,3 @@ def _distinct(values: Iterable[T], key: Callable[[T], object] | None = None) -> 
             break
         kept.setdefault(key(value) if key else value, value)
     return tuple(kept.values())
-
-
-# --------------------------------------------------------------------------------------- dates
-
-_DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
-_AGO = re.compile(r"([0-9]{1,4})([dwmy])")
-
-
-def _dated(name: str, value: str, now: datetime) -> Filters | None:
-    try:
-        match name:
-            case "after":
-                return Filters(updated_from=_period(value, now)[0])
-            case "before":
-                return Filters(updated_before=_period(value, now)[0])
-            case "updated" if ".." in value:
-                first, _, last = value.partition("..")
-                return _between(first, last, now)
-            case _:
-                start, end = _period(value, now)
-                return Filters(updated_from=start, updated_before=end)
-    except (ValueError, OverflowError):
-        # No date at all, or one that no calendar has: the caller reads it as words.
-        return None
-
-
-def _between(first: str, last: str, now: datetime) -> Filters | None:
-    """From the beginning of the first to the end of the last; either may be left open."""
-    start = _period(first, now)[0] if first else None
-    since, until = _period(last, now) if last else (None, None)
-    end = until or since
-    if not (start or end) or (start and end and start >= end):
-        return None
-    return Filters(updated_from=start, updated_before=end)
-
-
-def _period(value: str, now: datetime) -> tuple[datetime, datetime | None]:
-    """When a day, month or year begins and the next one does; `30d` begins then and lasts."""
-    ago = _AGO.fullmatch(value)
-    if ago:
-        return _before(now, int(ago[1]), ago[2]), None
-    date = _DATE.fullmatch(value)
-    if not date:
-        raise ValueError(value)
-    zone: tzinfo = now.tzinfo or UTC
-    year, month, day = int(date[1]), int(date[2] or 1), int(date[3] or 1)
-    start = datetime(year, month, day, tzinfo=zone)
-    if date[3]:
-        return start, start + timedelta(days=1)
-    months = year * 12 + month - 1 + (1 if date[2] else 12)
-    return start, datetime(months // 12, months % 12 + 1, 1, tzinfo=zone)
-
-
-def _before(now: datetime, count: int, unit: str) -> datetime:
-    if unit in "dw":
-        return now - timedelta(days=count * (7 if unit == "w" else 1))
-    months = now.year * 12 + now.month - 1 - count * (12 if unit == "y" else 1)
-    year, month = months // 12, months % 12 + 1
-    # The 31st of a shorter month is its last day.
-    return now.replace(year=year, month=month, day=min(now.day, monthrange(year, month)[1]))

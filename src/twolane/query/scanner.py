@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from twolane.language import tokens
 from twolane.model import FIELDS
+from twolane.properties import property_key
 from twolane.query.filters import is_tag
 from twolane.query.tree import Named, Nearby, Negated, Node, Text, has_words
 
@@ -27,12 +29,20 @@ NAMES: dict[str, str] = {
     "after": "after",
     "before": "before",
     "updated": "updated",
+    "created": "created",
+    "used": "used",
+    "has": "has",
+    "is": "is",
+    "archived": "archived",
 }
 
 
-def scan(text: str) -> list[Piece]:
-    """The pieces of the text in order; each closing parenthesis has an opening one."""
-    return _Scanner(text).scan()
+def scan(text: str, properties: Collection[str] = ()) -> list[Piece]:
+    """The pieces of the text in order; each closing parenthesis has an opening one.
+
+    A name before a colon is also one if `properties` holds its key.
+    """
+    return _Scanner(text, properties).scan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,8 @@ Piece = Leaf | Open | Close | Operator
 _SPACE = re.compile(r"\s+")
 _OPERATOR = re.compile(r"(?:AND|OR|NOT)(?=[\s()]|$)")
 _NAME = re.compile(r"([A-Za-z]{2,12}):(?=[^\s)])")
+# `std::move`, `https://x` and `C:\x` are no properties, whatever they are called.
+_PROPERTY = re.compile(r"([^\W\d_][\w.-]{1,63}):(?=[^\s():/\\])")
 _NEAR = re.compile(r"NEAR\(([^()]*)\)")
 _DISTANCE = re.compile(r"\s*([0-9]{1,4})\s*")
 _RUN = re.compile(r"[^\s()]+")
@@ -87,8 +99,9 @@ _CLOSERS: dict[str, re.Pattern[str]] = {
 class _Scanner:
     """Cuts a text into pieces, from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, properties: Collection[str] = ()) -> None:
         self.text = text
+        self.properties = properties
         self.at = 0
         self.depth = 0
         self.pieces: list[Piece] = []
@@ -138,6 +151,8 @@ class _Scanner:
             return True
         if found and name:
             self._add(self._named(name, found.end()), excluded)
+        elif held := self._property():
+            self._add(self._compared(held), excluded)
         elif self.text[self.at] == "#":
             self._add(_tag(self._token()), excluded)
         else:
@@ -149,13 +164,25 @@ class _Scanner:
         value: Node
         if name in FIELDS:
             value = self._operand()
-            usable = not isinstance(value, Text) or value.demands
+            # A tag may be a sign that is no word, such as an emoji.
+            usable = not isinstance(value, Text) or value.demands or name == "tags"
         else:
             quotation = self._quotation()
             value = Text(self._token().rstrip(",;")) if quotation is None else Text(quotation)
             usable = True
         raw = self.text[start : self.at]
         return Named(name, value, raw) if usable else Text(raw)
+
+    def _property(self) -> re.Match[str] | None:
+        found = _PROPERTY.match(self.text, self.at) if self.properties else None
+        return found if found and property_key(found[1]) in self.properties else None
+
+    def _compared(self, found: re.Match[str]) -> Node:
+        """A property and its value, which is taken letter by letter where it is quoted."""
+        start, self.at = self.at, found.end()
+        quotation = self._quotation()
+        value = self._token().rstrip(",;") if quotation is None else f"={quotation}"
+        return Named("where", Text(f"{found[1]}:{value}"), self.text[start : self.at])
 
     def _add(self, node: Node, excluded: bool) -> None:
         if not excluded:

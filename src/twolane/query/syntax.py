@@ -6,6 +6,7 @@
     -word  -"a phrase"  -(a b)  -tag:x exclusions
     NEAR(a "b c", 5)                   nearness
     title:word  body:(a b)  kind:note  named parts: fields and filters
+    status:done                        a filter by a property that some document has
     #tag                               the same as tag:tag
 
 Nothing typed is an error: what does not fit the grammar is read as words.
@@ -14,6 +15,7 @@ Groups nest no deeper than the scanner allows, and `query` bounds the length.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from twolane.query.scanner import Close, Leaf, Open, Operator, Piece, scan
@@ -28,9 +30,9 @@ class Syntax:
     boolean: bool
 
 
-def read_syntax(text: str) -> Syntax:
-    """The tree of what was typed."""
-    grammar = _Grammar(_balanced(scan(text)))
+def read_syntax(text: str, properties: Collection[str] = ()) -> Syntax:
+    """The tree of what was typed, where `properties` are names that may stand before a colon."""
+    grammar = _Grammar(_balanced(scan(text, properties)))
     root = grammar.expression()
     if root is None:
         return Syntax((), boolean=False)

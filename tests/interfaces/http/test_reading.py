@@ -58,7 +58,7 @@ class TestSearch:
             ("q=a&n=ten", "not a whole number"),
             ("q=a&mode=loud", "'loud' is not one of"),
             ("q=a&archived=yes", "neither true nor false"),
-            ("q=a&after=yesterday", "is not a date"),
+            ("q=a&after=someday", "is not a date"),
             ("q=a&collection=none", "there is no collection"),
             ("q=a&tga=b", "there is no parameter 'tga'"),
             ("q=%ff", "not UTF-8"),

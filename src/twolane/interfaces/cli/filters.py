@@ -1,105 +1,70 @@
-"""The options that say which documents count, and the scope that they make."""
+"""The options that say which documents count: one for each filter, shared by commands."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from twolane.errors import BadInput
+from twolane.filter_names import FILTERS
 from twolane.interfaces.cli.options import typed
-from twolane.model import Kind
-from twolane.scopes import Scope
 
-if TYPE_CHECKING:
-    from twolane.library import Library
-    from twolane.query.filters import Filters
+R = TypeVar("R")
 
-OfKind = Annotated[
-    list[str] | None, typer.Option("--kind", metavar="KIND", help="note, bookmark or prompt.")
-]
-WithTag = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag.")]
-WithoutTag = Annotated[
-    list[str] | None, typer.Option("--not-tag", metavar="TAG", help="Without this tag.")
-]
-UnderPath = Annotated[
-    list[str] | None, typer.Option("--path", metavar="GLOB", help="Under this path: garden/*")
-]
-InCollection = Annotated[
-    list[str] | None, typer.Option("--collection", metavar="NAME", help="In this collection.")
-]
-InLanguage = Annotated[
-    list[str] | None, typer.Option("--lang", metavar="LANG", help="In this language: en, ru, ...")
-]
-After = Annotated[
-    str | None,
-    typer.Option("--after", metavar="DATE", help="Changed since: 2024, 2024-05-01, 30d."),
-]
-Before = Annotated[
-    str | None, typer.Option("--before", metavar="DATE", help="Changed before that date.")
-]
-Archived = Annotated[bool, typer.Option("--archived", help="Archived ones, too.")]
+# Values by the names of filters, as the library reads them.
+Chosen = Mapping[str, object]
 
 
-def scope_of(
-    *,
-    not_tag: Sequence[str] | None = None,
-    archived: bool = False,
-    **wanted: Sequence[str] | str | None,
-) -> Scope:
-    """The scope that the options spell, each read as the query language reads its filter.
+def filtered(command: Callable[..., R]) -> Callable[..., R]:
+    """The command with an option for each filter; it gets their values as `filters`."""
 
-    `wanted` are values by filter: kind, tags, path, collection, lang, after and before.
-    """
-    from twolane.query.filters import merged
+    @functools.wraps(command)
+    def run(**given: Any) -> R:
+        values: dict[str, object] = {
+            name: [typed(one) for one in _listed(given.pop(name))]
+            for name in FILTERS
+            if name != "archived"
+        }
+        too, only = given.pop("archived"), given.pop("only_archived")
+        values["archived"] = "only" if only else "any" if too else None
+        return command(filters=values, **given)
 
-    filters = merged(_given(wanted), _given({"tags": not_tag}))
-    return Scope(
-        collections=filters.collections,
-        kinds=filters.kinds,
-        tags=filters.tags,
-        without_tags=filters.without_tags,
-        paths=filters.paths,
-        languages=filters.languages,
-        updated_from=filters.updated_from,
-        updated_before=filters.updated_before,
-        archived=archived,
+    own = inspect.signature(command, eval_str=True).parameters
+    parameters = [one for name, one in own.items() if name != "filters"]
+    # Filters stand before the options that every command has.
+    place = next(at for at, one in enumerate(parameters) if one.name == "as_json")
+    parameters[place:place] = _options()
+    signature = inspect.Signature(parameters)
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def _options() -> list[inspect.Parameter]:
+    options = [
+        _parameter(name, list[str] | None, None, filter.metavar, filter.meaning)
+        for name, filter in FILTERS.items()
+        if name != "archived"
+    ]
+    options.append(_parameter("archived", bool, False, None, "Archived ones, too."))
+    options.append(_parameter("only_archived", bool, False, None, "Archived ones alone."))
+    return options
+
+
+def _parameter(
+    name: str, kind: Any, default: object, metavar: str | None, meaning: str
+) -> inspect.Parameter:
+    option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=meaning)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, option],
     )
 
 
-def require_collections(library: Library, scope: Scope) -> None:
-    """Refuse a collection that is not there; a typing error would otherwise find nothing."""
-    if not scope.collections:
-        return
-    known = [one.name for one in library.collections()]
-    for name in scope.collections:
-        if name not in known:
-            raise BadInput(f"there is no collection {name!r}; there are: {', '.join(known)}")
-
-
-def _given(options: dict[str, Sequence[str] | str | None]) -> list[Filters]:
-    from twolane.language.function_words import FUNCTION_WORDS
-    from twolane.query.filters import read_filter
-
-    now = datetime.now(UTC)
-    found = []
-    for name, values in options.items():
-        for value in [values] if isinstance(values, str) else values or ():
-            one = read_filter(name, typed(value), FUNCTION_WORDS, now)
-            if one is None:
-                raise BadInput(f"{value!r} is not {_WANTED[name]}")
-            found.append(one)
-    return found
-
-
-_WANTED = {
-    "kind": f"a kind; the kinds are {', '.join(Kind)}",
-    "tags": "a tag; a tag has letters, digits, `_`, `-` and `/`",
-    "path": "a path pattern; write for example 'garden/*'",
-    "collection": "the name of a collection",
-    "lang": "a language that is known here; write for example en or ru",
-    "after": "a date; write 2024, 2024-05, 2024-05-01, or 30d for thirty days ago (d, w, m, y)",
-    "before": "a date; write 2024, 2024-05, 2024-05-01, or 30d for thirty days ago (d, w, m, y)",
-}
+def _listed(values: Sequence[str] | None) -> Sequence[str]:
+    return values or ()

@@ -14,19 +14,7 @@ import twolane.interfaces.cli.output as output
 from twolane.answers import Mode
 from twolane.errors import BadInput
 from twolane.interfaces import failures, wire
-from twolane.interfaces.cli.filters import (
-    After,
-    Archived,
-    Before,
-    InCollection,
-    InLanguage,
-    OfKind,
-    UnderPath,
-    WithoutTag,
-    WithTag,
-    require_collections,
-    scope_of,
-)
+from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 
@@ -34,7 +22,9 @@ if TYPE_CHECKING:
     from twolane.answers import Answer, Contribution, Result
 
 
+@filtered
 def search(
+    *,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="QUERY", help="What to look for; `--` before one with a dash."),
@@ -51,15 +41,7 @@ def search(
         str | None,
         typer.Option(metavar="FILE|-", help="Queries to answer, one a line; needs --json."),
     ] = None,
-    kind: OfKind = None,
-    tag: WithTag = None,
-    not_tag: WithoutTag = None,
-    path: UnderPath = None,
-    collection: InCollection = None,
-    lang: InLanguage = None,
-    after: After = None,
-    before: Before = None,
-    archived: Archived = False,
+    filters: Chosen,
     as_json: AsJson = False,
     db: Db = None,
     quiet: Quiet = False,
@@ -74,20 +56,9 @@ def search(
     if mode == Mode.LEXICAL:
         # Words alone need no model, so it is not even looked for.
         settings = replace(settings, embedder="none")
-    scope = scope_of(
-        kind=kind,
-        tags=tag,
-        not_tag=not_tag,
-        path=path,
-        collection=collection,
-        lang=lang,
-        after=after,
-        before=before,
-        archived=archived,
-    )
     code = failures.OK
     with open_library(settings) as library:
-        require_collections(library, scope)
+        scope = library.scope(filters)
         for query in _lines(batch) if batch is not None else [typed(" ".join(words or ()))]:
             answer = library.search(query, scope=scope, mode=mode, limit=number)
             if as_json:

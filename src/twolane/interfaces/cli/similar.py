@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.filters import (
-    After,
-    Archived,
-    Before,
-    InCollection,
-    InLanguage,
-    OfKind,
-    UnderPath,
-    WithoutTag,
-    WithTag,
-    require_collections,
-    scope_of,
-)
+from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 from twolane.interfaces.similar_wire import similar_json
@@ -28,7 +16,9 @@ if TYPE_CHECKING:
     from twolane.similar import Place, Similar, SimilarAnswer
 
 
+@filtered
 def similar(
+    *,
     reference: Annotated[
         str, typer.Argument(metavar="DOC", help="An id, path, URL or unique title.")
     ],
@@ -39,15 +29,7 @@ def similar(
     exclude_linked: Annotated[
         bool, typer.Option("--exclude-linked", help="Leave out what it links to, or is linked by.")
     ] = False,
-    kind: OfKind = None,
-    tag: WithTag = None,
-    not_tag: WithoutTag = None,
-    path: UnderPath = None,
-    collection: InCollection = None,
-    lang: InLanguage = None,
-    after: After = None,
-    before: Before = None,
-    archived: Archived = False,
+    filters: Chosen,
     as_json: AsJson = False,
     db: Db = None,
     quiet: Quiet = False,
@@ -55,19 +37,8 @@ def similar(
 ) -> None:
     """Find the documents that are most similar to one."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    scope = scope_of(
-        kind=kind,
-        tags=tag,
-        not_tag=not_tag,
-        path=path,
-        collection=collection,
-        lang=lang,
-        after=after,
-        before=before,
-        archived=archived,
-    )
     with open_library(settings) as library:
-        require_collections(library, scope)
+        scope = library.scope(filters)
         answer = library.similar(
             typed(reference), scope=scope, limit=number, exclude_linked=exclude_linked
         )

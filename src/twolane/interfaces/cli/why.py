@@ -9,19 +9,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.answers import Mode
-from twolane.interfaces.cli.filters import (
-    After,
-    Archived,
-    Before,
-    InCollection,
-    InLanguage,
-    OfKind,
-    UnderPath,
-    WithoutTag,
-    WithTag,
-    require_collections,
-    scope_of,
-)
+from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 from twolane.interfaces.why_wire import diagnosis_json
@@ -31,7 +19,9 @@ if TYPE_CHECKING:
     from twolane.diagnose.values import Opinion, Passage, Suggestion, WordFound
 
 
+@filtered
 def why(
+    *,
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="What was looked for, as one argument.")
     ],
@@ -43,15 +33,7 @@ def why(
         typer.Option("-n", metavar="N", min=1, help="How many results.", show_default=False),
     ] = None,
     mode: Annotated[Mode, typer.Option(help="By words, by meaning, or both.")] = Mode.HYBRID,
-    kind: OfKind = None,
-    tag: WithTag = None,
-    not_tag: WithoutTag = None,
-    path: UnderPath = None,
-    collection: InCollection = None,
-    lang: InLanguage = None,
-    after: After = None,
-    before: Before = None,
-    archived: Archived = False,
+    filters: Chosen,
     as_json: AsJson = False,
     db: Db = None,
     quiet: Quiet = False,
@@ -62,19 +44,8 @@ def why(
     if mode == Mode.LEXICAL:
         # Words alone need no model, so it is not even looked for.
         settings = replace(settings, embedder="none")
-    scope = scope_of(
-        kind=kind,
-        tags=tag,
-        not_tag=not_tag,
-        path=path,
-        collection=collection,
-        lang=lang,
-        after=after,
-        before=before,
-        archived=archived,
-    )
     with open_library(settings) as library:
-        require_collections(library, scope)
+        scope = library.scope(filters)
         found = library.why(typed(query), typed(reference), scope=scope, mode=mode, limit=number)
     if as_json:
         output.say_json(diagnosis_json(found))

@@ -11,7 +11,8 @@ from twolane.language import fold
 from twolane.model import Batch, Chunk, Collection, Document, FileRecord, FileState, Prepared
 from twolane.ports import Facets, Known, Stats
 from twolane.scopes import Scope
-from twolane.stores.memory.scoping import in_scope, moment
+from twolane.stores.memory.filtering import moment
+from twolane.stores.memory.scoping import in_scope
 from twolane.stores.memory.state import State
 
 

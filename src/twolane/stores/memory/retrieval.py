@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from twolane.answers import Candidate, Frequencies, Neighbour
 from twolane.errors import BadVectors
 from twolane.model import FIELDS, Prepared
+from twolane.properties import facts
 from twolane.scopes import Scope, Word
 from twolane.stores.memory.matching import holds, stream
 from twolane.stores.memory.scoping import in_scope
@@ -46,6 +47,14 @@ class MemoryRetrieval:
         with self._state.lock:
             found = self._state.visible()
         return frozenset(language for prepared in found for language in prepared.languages)
+
+    def properties(self) -> frozenset[str]:
+        """The keys of all properties of documents that are not hidden."""
+        with self._state.lock:
+            found = self._state.visible()
+        return frozenset(
+            fact.name for prepared in found for fact in facts(prepared.document.properties)
+        )
 
     def vocabulary(self) -> Sequence[str]:
         """All terms that some document holds which is not hidden, sorted."""

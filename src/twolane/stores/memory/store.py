@@ -1,4 +1,4 @@
-"""The memory store: four ports over one state."""
+"""The memory store: all ports over one state."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from twolane.errors import StoreError
 from twolane.model import Problem
 from twolane.stores.memory.changes import MemoryChanges
 from twolane.stores.memory.documents import MemoryDocuments
+from twolane.stores.memory.listing import MemoryLists
 from twolane.stores.memory.retrieval import MemoryRetrieval
 from twolane.stores.memory.state import State
 from twolane.stores.memory.vectors import MemoryVectors
 
 
-class MemoryStore(MemoryDocuments, MemoryChanges, MemoryRetrieval, MemoryVectors):
+class MemoryStore(MemoryDocuments, MemoryChanges, MemoryLists, MemoryRetrieval, MemoryVectors):
     """A `twolane.ports.Store` that lives and dies with this process.
 
     It is safe to call from several threads and answers the same question the same way.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from twolane.stores.sqlite.changes import SqliteChanges
 from twolane.stores.sqlite.database import BUSY_SECONDS, Database
 from twolane.stores.sqlite.documents import SqliteDocuments
+from twolane.stores.sqlite.listing import SqliteLists
 from twolane.stores.sqlite.retrieval import Counted, SqliteRetrieval
 from twolane.stores.sqlite.upkeep import SqliteUpkeep
 from twolane.stores.sqlite.vectors import SqliteVectors
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from twolane.stores.sqlite.matrix import VectorCache
 
 
-class SqliteStore(SqliteDocuments, SqliteChanges, SqliteRetrieval, SqliteVectors, SqliteUpkeep):
-    """All four ports over one file."""
+class SqliteStore(
+    SqliteDocuments, SqliteChanges, SqliteLists, SqliteRetrieval, SqliteVectors, SqliteUpkeep
+):
+    """All ports over one file."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._db = database

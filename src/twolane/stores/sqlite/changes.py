@@ -11,9 +11,10 @@ from twolane.errors import StoreError
 from twolane.model import Amendment
 from twolane.ports import Stored
 from twolane.scopes import Scope
-from twolane.stores.sqlite.conditions import Condition, narrower_than_usual
+from twolane.stores.sqlite.conditions import narrower_than_usual
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import COLUMNS, document_of, dumped
+from twolane.stores.sqlite.expressions import Condition
 from twolane.stores.sqlite.versions import demand_versions, forget_vectors, next_revision
 from twolane.stores.sqlite.writing import write_tags
 

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from itertools import islice, product
 from math import prod
 
+from twolane.filters import Trait
 from twolane.language import fold
 from twolane.model import FIELDS
 from twolane.scopes import All, Clause, InField, Near, Phrase, Scope, Without, Word
-
-Value = str | int | float | bytes | None
-Condition = tuple[str, list[Value]]
+from twolane.stores.sqlite.expressions import Condition, joined, marks, negated
+from twolane.stores.sqlite.filtering import among, passing
 
 # A phrase of words with several stems each is spelled out; this bounds the spelling.
 _MOST_SPELLINGS = 64
@@ -26,13 +26,13 @@ def in_scope(scope: Scope) -> Condition:
     if not scope.archived:
         parts.append(("NOT d.archived", []))
     parts += _restrictions(scope)
-    return _joined(parts, "AND")
+    return joined(parts, "AND")
 
 
 def narrower_than_usual(scope: Scope) -> Condition | None:
     """The condition beyond "listed and not archived" on `d`, or None if there is none."""
     parts = _restrictions(scope)
-    return _joined(parts, "AND") if parts else None
+    return joined(parts, "AND") if parts else None
 
 
 def match_any(words: Sequence[Word], *, every: bool) -> str:
@@ -45,43 +45,25 @@ def _restrictions(scope: Scope) -> list[Condition]:
     if scope.owner is not None:
         parts.append(("d.owner = ?", [scope.owner]))
     if scope.collections:
-        names = _marks(scope.collections)
-        parts.append(
-            (
-                f"d.collection IN (SELECT row FROM collections WHERE name IN ({names}))",
-                [*scope.collections],
-            )
-        )
+        parts.append(among(Trait.COLLECTION, scope.collections))
     if scope.kinds:
-        parts.append((f"d.kind IN ({_marks(scope.kinds)})", [str(kind) for kind in scope.kinds]))
-    parts += [_tagged(tag) for tag in scope.tags]
-    parts += [_negated(_tagged(tag)) for tag in scope.without_tags]
+        parts.append(among(Trait.KIND, scope.kinds))
+    parts += [among(Trait.TAG, (tag,)) for tag in scope.tags]
+    parts += [negated(among(Trait.TAG, (tag,))) for tag in scope.without_tags]
     if scope.paths:
-        parts.append(("path_matches(d.path, ?)", ["\n".join(scope.paths)]))
+        parts.append(among(Trait.PATH, scope.paths))
     if scope.languages:
-        spoken: list[Condition] = [
-            ("instr(d.languages, ?) > 0", [f" {language} "]) for language in scope.languages
-        ]
-        parts.append(_joined(spoken, "OR"))
+        parts.append(among(Trait.LANGUAGE, scope.languages))
     if scope.updated_from is not None:
         parts.append(("d.updated >= ?", [scope.updated_from.timestamp()]))
     if scope.updated_before is not None:
         parts.append(("d.updated < ?", [scope.updated_before.timestamp()]))
     if scope.documents:
-        parts.append((f"d.id IN ({_marks(scope.documents)})", [*scope.documents]))
+        parts.append((f"d.id IN ({marks(scope.documents)})", [*scope.documents]))
+    parts += [passing(one) for one in scope.filters]
     if scope.clause is not None:
         parts.append(_clause(scope.clause, None))
     return parts
-
-
-def _tagged(tag: str) -> Condition:
-    key = fold(tag)
-    # `a` also means `a/b`; "0" is the sign after "/".
-    return (
-        "d.row IN (SELECT dt.document FROM tags AS t JOIN document_tags AS dt ON dt.tag = t.row"
-        " WHERE t.key = ? OR (t.key >= ? AND t.key < ?))",
-        [key, f"{key}/", f"{key}0"],
-    )
 
 
 def _clause(clause: Clause, field: str | None) -> Condition:
@@ -93,11 +75,11 @@ def _clause(clause: Clause, field: str | None) -> Condition:
         # A field within another field is in neither.
         return _clause(clause.clause, clause.name) if field in (None, clause.name) else _NOTHING
     if isinstance(clause, Without):
-        return _negated(_clause(clause.clause, field))
+        return negated(_clause(clause.clause, field))
     if not clause.clauses:
         return _EVERYTHING if isinstance(clause, All) else _NOTHING
     parts = [_clause(part, field) for part in clause.clauses]
-    return _joined(parts, "AND" if isinstance(clause, All) else "OR")
+    return joined(parts, "AND" if isinstance(clause, All) else "OR")
 
 
 def _literally(matched: Condition, phrases: Sequence[Phrase], field: str | None) -> Condition:
@@ -166,16 +148,3 @@ def _word(word: Word) -> str:
 
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
-
-
-def _joined(parts: Sequence[Condition], word: str) -> Condition:
-    sql = f" {word} ".join(f"({part})" for part, _ in parts)
-    return sql, [value for _, values in parts for value in values]
-
-
-def _negated(condition: Condition) -> Condition:
-    return f"NOT ({condition[0]})", condition[1]
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))

@@ -13,13 +13,9 @@ import apsw
 from twolane.answers import Candidate, Frequencies, Neighbour
 from twolane.model import FIELDS, Stems
 from twolane.scopes import Scope, Word
-from twolane.stores.sqlite.conditions import (
-    Condition,
-    in_scope,
-    match_any,
-    narrower_than_usual,
-)
+from twolane.stores.sqlite.conditions import in_scope, match_any, narrower_than_usual
 from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.expressions import Condition
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -40,6 +36,17 @@ ORDER BY bm25(words, {weights}), rowid LIMIT ?"""
 
 # Rows in scope without any word to rank them by.
 _LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
+
+# The names of properties, found by leaps through their index: there are few, each of many.
+_PROPERTIES = """
+WITH RECURSIVE names(name) AS (
+    SELECT min(name) FROM property_values
+    UNION ALL
+    SELECT (SELECT min(p.name) FROM property_values AS p WHERE p.name > names.name)
+    FROM names WHERE names.name IS NOT NULL)
+SELECT name FROM names WHERE name IS NOT NULL AND EXISTS (
+    SELECT 1 FROM property_values AS p JOIN documents AS d ON d.row = p.document
+    WHERE p.name = names.name AND d.listed)"""
 
 # In how many listed documents each passage stands.
 _SHARING = """
@@ -81,6 +88,11 @@ class SqliteRetrieval:
         """The languages of all documents that are not hidden."""
         with self._db.read() as connection:
             return self._counted.current(connection).languages
+
+    def properties(self) -> frozenset[str]:
+        """The keys of all properties of documents that are not hidden."""
+        with self._db.read() as connection:
+            return self._counted.current(connection).properties
 
     def vocabulary(self) -> Sequence[str]:
         """All terms that some document holds which is not hidden, sorted."""
@@ -202,6 +214,7 @@ class _Counts:
     documents: int
     lengths: dict[str, int]
     languages: frozenset[str]
+    properties: frozenset[str]
     containing: dict[tuple[str, bool], int]
     vocabulary: list[str] = field(default_factory=list)
 
@@ -212,7 +225,7 @@ class Counted:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._revision = -1
-        self._counts = _Counts(0, {}, frozenset(), {})
+        self._counts = _Counts(0, {}, frozenset(), frozenset(), {})
 
     def current(self, connection: apsw.Connection) -> _Counts:
         """The counts for the state of the index that the connection sees."""
@@ -231,6 +244,7 @@ def _count(connection: apsw.Connection) -> _Counts:
         documents,
         dict(zip(FIELDS, lengths, strict=True)),
         frozenset(name for (names,) in spoken for name in names.split()),
+        frozenset(name for (name,) in rows(connection, _PROPERTIES)),
         {},
     )
 

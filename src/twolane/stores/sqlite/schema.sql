@@ -57,6 +57,8 @@ CREATE INDEX documents_by_url ON documents(url) WHERE url IS NOT NULL;
 CREATE INDEX documents_by_title ON documents(title_key);
 CREATE INDEX documents_by_revision ON documents(revision);
 CREATE INDEX documents_by_update ON documents(updated);
+CREATE INDEX documents_by_creation ON documents(created);
+CREATE INDEX documents_by_use ON documents(used) WHERE used IS NOT NULL;
 CREATE INDEX documents_by_languages ON documents(languages);
 CREATE INDEX documents_archived ON documents(row) WHERE archived;
 
@@ -94,6 +96,22 @@ CREATE TABLE document_tags(
     PRIMARY KEY (document, tag)
 ) WITHOUT ROWID;
 CREATE INDEX document_tags_by_tag ON document_tags(tag);
+
+-- The values of front matter that can be compared; the whole of it is in documents.properties.
+CREATE TABLE property_values(
+    document INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE,
+    name     TEXT NOT NULL,
+    text     TEXT NOT NULL,
+    number   REAL,
+    moment   REAL,
+    PRIMARY KEY (document, name, text)
+) WITHOUT ROWID;
+CREATE INDEX property_values_by_name ON property_values(name, text);
+
+-- What is encrypted keeps nothing that can be compared.
+CREATE TRIGGER documents_encrypted AFTER UPDATE OF encrypted ON documents WHEN new.encrypted BEGIN
+    DELETE FROM property_values WHERE document = new.row;
+END;
 
 -- Stem streams of a document and its body; `listed` says whether the full-text index holds it.
 CREATE TABLE texts(

@@ -8,6 +8,7 @@ import apsw
 
 from twolane.language import fold, stream
 from twolane.model import Prepared
+from twolane.properties import facts
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.document_rows import (
     INSERT_DOCUMENT,
@@ -28,6 +29,9 @@ _INSERT_CHUNK = """
 INSERT INTO chunks(document, position, start, "end", first_line, last_line, headings, language,
                    tokens, content_hash, text_hash)
 VALUES (?,?,?,?,?,?,?,?,?,?,?)"""
+
+_INSERT_VALUE = """
+INSERT INTO property_values(document, name, text, number, moment) VALUES (?,?,?,?,?)"""
 
 _Placed = tuple[int, Prepared]
 
@@ -57,6 +61,7 @@ def write(
         )
     both = [*old, *new]
     write_tags(connection, [(row, prepared.document.tags) for row, prepared in both])
+    connection.executemany(_INSERT_VALUE, _property_values(both))
     connection.execute(_GATHER)
     connection.executemany(_GATHER_TEXT, [_text_values(row, one) for row, one in both])
     connection.execute(_INSERT_TEXTS)
@@ -72,6 +77,7 @@ def _clear(connection: apsw.Connection, old: Sequence[int]) -> None:
         "DELETE FROM texts WHERE row IN (SELECT value FROM json_each(?))",
         "DELETE FROM document_tags WHERE document IN (SELECT value FROM json_each(?))",
         "DELETE FROM chunks WHERE document IN (SELECT value FROM json_each(?))",
+        "DELETE FROM property_values WHERE document IN (SELECT value FROM json_each(?))",
     ):
         connection.execute(statement, (dumped(old),))
 
@@ -96,6 +102,15 @@ def write_tags(connection: apsw.Connection, placed: Sequence[tuple[int, tuple[st
         "INSERT OR IGNORE INTO document_tags(document, position, tag) VALUES (?,?,?)",
         [(row, place, held[name]) for row, tags in placed for place, name in enumerate(tags)],
     )
+
+
+def _property_values(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
+    return [
+        (row, *fact)
+        for row, prepared in placed
+        if prepared.document.properties and not prepared.document.encrypted
+        for fact in facts(prepared.document.properties)
+    ]
 
 
 def _text_values(row: int, prepared: Prepared) -> tuple[object, ...]:

@@ -1,0 +1,25 @@
+"""Which documents count: scopes made of filters by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from twolane.library.held import LOCAL, Held
+from twolane.scopes import Scope
+
+
+class Scoping(Held):
+    """From names and values to scopes."""
+
+    def scope(self, filters: Mapping[str, object], *, within: Scope = LOCAL) -> Scope:
+        """The scope narrowed by filters by name, such as `{"kind": "note", "after": "30d"}`.
+
+        Names and values are those of the command line's options (`twolane.query.given.FILTERS`).
+        A collection or a property that is not there is an error, and so is any other bad value.
+        """
+        from twolane.query.given import require_held, scope_from
+
+        properties = self._store.properties()
+        scope = scope_from(filters, within, properties=properties)
+        require_held(scope, [one.name for one in self._store.collections()], properties)
+        return scope

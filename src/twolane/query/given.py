@@ -1,0 +1,103 @@
+"""Filters by name, as options, as parameters of a request or as arguments of a tool.
+
+Each is read as the query language reads it: `tag:food` and a filter `tag` of `food` are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from twolane.errors import BadInput
+from twolane.filter_names import FILTERS
+from twolane.filters import Among, Except, Trait, Valued
+from twolane.language.function_words import FUNCTION_WORDS
+from twolane.query import narrow, parse
+from twolane.query.filters import Filters, merged, read_filter
+from twolane.scopes import Scope
+
+
+def scope_from(
+    given: Mapping[str, object],
+    scope: Scope | None = None,
+    *,
+    properties: Collection[str] | None = None,
+    now: datetime | None = None,
+) -> Scope:
+    """The scope narrowed by filters: by name (one of `FILTERS`), each a value or a list of values.
+
+    A value of None, an empty text and an empty list restrict nothing.
+    `properties` are the keys of properties that there are; without them any name is taken for one.
+    Raises BadInput, which names the filter and says what is allowed.
+    """
+    now = now or datetime.now(UTC)
+    wanted: list[Filters] = []
+    unwanted: list[Filters] = []
+    either: list[str] = []
+    for name, value in given.items():
+        if name not in FILTERS:
+            raise BadInput(f"there is no filter {name!r}; the filters are {', '.join(FILTERS)}")
+        for text in _texts(name, value):
+            one = _read(name, text, properties, now)
+            if name == "any_tag":
+                either += [*one.tags, *(tag for each in one.filters for tag in _tags(each))]
+            else:
+                (unwanted if FILTERS[name].excludes else wanted).append(one)
+    if either:
+        wanted.append(Filters(filters=(Among(Trait.TAG, tuple(dict.fromkeys(either))),)))
+    return narrow(scope or Scope(), replace(parse(""), filters=merged(wanted, unwanted)))
+
+
+def require_held(scope: Scope, collections: Collection[str], properties: Collection[str]) -> None:
+    """Refuse a collection or a property that is not there; it would silently find nothing."""
+    named = [*scope.collections]
+    for one in scope.filters:
+        filter = one.filter if isinstance(one, Except) else one
+        if isinstance(filter, Among) and filter.trait == Trait.COLLECTION:
+            named += filter.values
+        if isinstance(filter, Valued) and filter.name not in properties:
+            known = _there_are("properties", properties)
+            raise BadInput(f"no document has the property {filter.name!r}; {known}")
+    for name in named:
+        if name not in collections:
+            raise BadInput(f"there is no collection {name!r}; {_there_are('ones', collections)}")
+
+
+def _there_are(what: str, names: Collection[str]) -> str:
+    return f"there are: {', '.join(sorted(names))}" if names else f"there are no {what}"
+
+
+def _texts(name: str, value: object) -> Iterator[str]:
+    """The values as they would be typed."""
+    if value is None or value == "":
+        return
+    if isinstance(value, bool):
+        yield str(value).lower()
+    elif isinstance(value, str | int | float):
+        yield str(value)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _texts(name, one)
+    else:
+        raise BadInput(f"filter {name}: {value!r} is not {FILTERS[name].allowed}")
+
+
+def _read(name: str, text: str, properties: Collection[str] | None, now: datetime) -> Filters:
+    filter = FILTERS[name]
+    known = _Anything() if properties is None else properties
+    one = read_filter(filter.reads, text, FUNCTION_WORDS, now, known)
+    if one is None:
+        raise BadInput(f"filter {name}: {text!r} is not {filter.allowed}")
+    return one
+
+
+class _Anything(frozenset[str]):
+    """Holds every text."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _tags(filter: object) -> tuple[str, ...]:
+    return filter.values if isinstance(filter, Among) else ()
