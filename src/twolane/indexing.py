@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from urllib.parse import unquote
 
 from twolane.chunking import CHUNKER, SMALLEST, chunk_document, estimate_tokens, plain
 from twolane.language import only_stemmed_as, stream
@@ -34,7 +35,7 @@ from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "1"
+ANALYSIS = "2"
 
 # Losing more than this share of a root's files at once looks like a mistake, not like tidying up.
 _SUDDEN_LOSS = 0.5
@@ -61,7 +62,8 @@ Progress = Callable[[Report], None]
 def prepare(document: Document, settings: Settings) -> Prepared:
     """Analyse a document: its passages, its languages and its stems."""
     candidates = settings.languages
-    usual = language_of(f"{document.title}\n{plain(document.body[:4000])}", candidates)
+    opening = plain(document.body[:4000]) or f"{document.description}\n{document.summary}"
+    usual = language_of(f"{document.title}\n{opening}", candidates)
     chunks = chunk_document(
         document,
         size=_chunk_size(document.body, settings),
@@ -79,7 +81,7 @@ def prepare(document: Document, settings: Settings) -> Prepared:
         description=stream(
             "\n".join((document.description, document.summary, *document.arguments)), spoken
         ),
-        url=stream(document.url or "", spoken),
+        url=stream(unquote(document.url) if document.url else "", spoken),
         body=_body_stream(document.body, chunks, only),
     )
     return Prepared(document, chunks, stems, recipe=recipe(settings))
@@ -118,7 +120,7 @@ class Indexer:
         require(scope, Capability.WRITE)
         started = time.perf_counter()
         self._store.add_collection(collection)
-        run = _Run(self._store, self._settings, collection.name, progress)
+        run = _Run(self._store, self._settings, collection, progress)
         for offered in source.entries():
             run.take(source, offered)
         run.finish(prune=prune)
@@ -130,20 +132,21 @@ class _Run:
     """One pass over a source."""
 
     def __init__(
-        self, store: Store, settings: Settings, collection: str, progress: Progress
+        self, store: Store, settings: Settings, collection: Collection, progress: Progress
     ) -> None:
         self._store = store
         self._settings = settings
-        self._collection = collection
+        self._collection = collection.name
+        self._kind = collection.kind
         self._progress = progress
-        self._known: Mapping[str, Known] = store.known(collection)
+        self._known: Mapping[str, Known] = store.known(collection.name)
         self._recipe = recipe(settings)
         self._seen: set[str] = set()
         self._closed_folders: list[str] = []
         self._upserts: list[Prepared] = []
         self._deletes: list[str] = []
         self._records: list[FileRecord] = []
-        self.report = Report(collection)
+        self.report = Report(collection.name)
 
     def take(self, source: Source, offered: Entry | FileRecord) -> None:
         self._seen.add(offered.path)
@@ -194,7 +197,13 @@ class _Run:
             )
             return
         modified = datetime.fromtimestamp(entry.stamp.modified_ns / 1e9, UTC)
-        parsed = parse_note(data, path=entry.path, collection=self._collection, modified=modified)
+        parsed = parse_note(
+            data,
+            path=entry.path,
+            collection=self._collection,
+            modified=modified,
+            kind=self._kind,
+        )
         self.report.problems += parsed.problems
         if parsed.document is None:
             first = parsed.problems[0]

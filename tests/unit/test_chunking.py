@@ -118,7 +118,7 @@ def test_an_empty_document_has_one_empty_chunk() -> None:
     assert (one.start, one.end, one.headings) == (0, 0, ())
     assert (one.first_line, one.last_line) == (4, 4)
     assert one.content_hash == digest("Only a title")
-    assert one.text_hash == digest("")
+    assert one.text_hash == digest("Only a title")
     assert chunk(Document(id="a", collection="c", title=" ", body="\n")) == ()
 
 

@@ -20,9 +20,9 @@ from twolane.chunking.splitting import SPACE, is_heading, longest_beginning, spl
 from twolane.chunking.token_estimate import estimate_tokens
 from twolane.errors import BadSetting
 from twolane.markup.plaintext import plain
-from twolane.model import Chunk, Document, Heading, digest
+from twolane.model import Chunk, Document, Heading, Kind, digest
 
-__all__ = ["CHUNKER", "chunk_document", "embedded_text", "estimate_tokens", "plain"]
+__all__ = ["CHUNKER", "chunk_document", "embedded_text", "estimate_tokens", "lead_text", "plain"]
 
 # Part of every embedding space: whatever changes a chunk's embedded text changes this.
 CHUNKER = "1"
@@ -30,6 +30,9 @@ CHUNKER = "1"
 # What a breadcrumb may take; longer ones are cut, so that a passage has most of the room.
 CRUMB_TOKENS = 64
 _NAME_TOKENS = 24
+
+# What is embedded of a description and a summary; more would not make them clearer.
+LEAD_TOKENS = 200
 
 # Below this a breadcrumb would leave less than half of the room.
 SMALLEST = 2 * CRUMB_TOKENS
@@ -49,6 +52,8 @@ def chunk_document(
     None is more than `size` estimated tokens with its breadcrumb, and a chunk repeats at most
     `overlap` estimated tokens of the one before it, within the same section.
     A document without text has one empty chunk, so that its title can be found by meaning.
+    What a bookmark or a prompt says of itself is its first chunk, empty in the body, and so is
+    what a note without text says.
     Without `breadcrumb` a passage is embedded under the title alone.
     """
     if size < SMALLEST:
@@ -57,7 +62,12 @@ def chunk_document(
         raise BadSetting(f"an overlap of {overlap} is out of range; use 0 to {size // 4}")
     chunks: list[Chunk] = []
     lines = _Lines(document)
+    lead = _lead(document) if size >= CRUMB_TOKENS + LEAD_TOKENS else ""
+    if lead:
+        chunks.append(_lead_chunk(document, lead, language_of(lead)))
     for section in _sections(document, size):
+        if lead and section.start == section.end:
+            continue
         crumb = _breadcrumb(document.title, section.path if breadcrumb else ())
         cost = estimate_tokens(crumb)
         for passage in _passages(document.body, section, size - cost, overlap):
@@ -72,7 +82,8 @@ def chunk_document(
                     language=language_of(passage.text or document.title),
                     tokens=cost + passage.tokens,
                     content_hash=digest(_under(crumb, passage.text)),
-                    text_hash=digest(passage.text),
+                    # Two documents without text have nothing in common that a vector could show.
+                    text_hash=digest(passage.text or crumb),
                 )
             )
     return tuple(chunks)
@@ -81,6 +92,36 @@ def chunk_document(
 def embedded_text(title: str, headings: Sequence[str], text: str) -> str:
     """What is embedded for a passage: `title > heading > heading`, a blank line, plain text."""
     return _under(_breadcrumb(title, headings), plain(text))
+
+
+def lead_text(description: str, summary: str, arguments: Sequence[str]) -> str:
+    """What is embedded of what a document says of itself beside its body."""
+    whole = "\n\n".join(part for part in (description, summary, ", ".join(arguments)) if part)
+    if estimate_tokens(whole) <= LEAD_TOKENS:
+        return whole
+    return whole[: longest_beginning(whole, 0, len(whole), LEAD_TOKENS)].rstrip()
+
+
+def _lead(document: Document) -> str:
+    if document.kind == Kind.NOTE and document.body.strip():
+        return ""
+    return lead_text(document.description, document.summary, document.arguments)
+
+
+def _lead_chunk(document: Document, lead: str, language: str | None) -> Chunk:
+    crumb, text = _breadcrumb(document.title, ()), plain(lead)
+    return Chunk(
+        position=0,
+        start=0,
+        end=0,
+        first_line=document.first_line,
+        last_line=document.first_line,
+        headings=(),
+        language=language,
+        tokens=estimate_tokens(crumb) + estimate_tokens(text),
+        content_hash=digest(_under(crumb, text)),
+        text_hash=digest(text),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from twolane.model import EMPTY, Document, Heading, Problem, ProblemCode, TitleOrigin, digest
+from twolane.model import EMPTY, Document, Heading, Kind, Problem, ProblemCode, TitleOrigin, digest
 from twolane.parsing.comments import drop_comments
 from twolane.parsing.decoding import decode
 from twolane.parsing.front_matter import read_front_matter
@@ -23,11 +23,14 @@ class Parsed:
     problems: tuple[Problem, ...]
 
 
-def parse_note(data: bytes, *, path: str, collection: str, modified: datetime) -> Parsed:
+def parse_note(
+    data: bytes, *, path: str, collection: str, modified: datetime, kind: Kind = Kind.NOTE
+) -> Parsed:
     """Read a note; whatever the bytes are, this never raises.
 
     The body keeps the file's lines: what is dropped from it leaves its line ends.
-    A note without a date of change in its front matter changed when the file was `modified`.
+    A note without a date of change in its front matter changed when the file was `modified`;
+    one without a kind is of the given `kind`.
     """
     decoded = decode(data)
     problems = []
@@ -47,7 +50,7 @@ def parse_note(data: bytes, *, path: str, collection: str, modified: datetime) -
         collection=collection,
         title=title,
         body=body,
-        kind=said.kind,
+        kind=said.kind or kind,
         path=path,
         url=said.url,
         title_origin=origin,
@@ -57,6 +60,7 @@ def parse_note(data: bytes, *, path: str, collection: str, modified: datetime) -
         summary=said.summary,
         headings=found.headings,
         links=found.links,
+        arguments=said.arguments,
         properties=front.properties or EMPTY,
         first_line=front.first_line,
         created=said.created,

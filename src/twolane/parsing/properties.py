@@ -22,7 +22,8 @@ class Recognised:
     description: str
     summary: str
     url: str | None
-    kind: Kind
+    kind: Kind | None
+    arguments: tuple[str, ...]
     created: datetime | None
     updated: datetime | None
     searchable: bool
@@ -39,7 +40,8 @@ def recognise(values: Mapping[str, Any]) -> Recognised:
         description=_text(values.get("description")),
         summary=_text(values.get("summary")),
         url=_text(values.get("url")) or None,
-        kind=Kind(kind) if kind in set(Kind) else Kind.NOTE,
+        kind=Kind(kind) if kind in set(Kind) else None,
+        arguments=tuple(dict.fromkeys(_arguments(values.get("arguments")))),
         created=_moment(values.get("created")) or _moment(values.get("date")),
         updated=_moment(values.get("updated")) or _moment(values.get("modified")),
         searchable=_text(values.get("search"), flags=True).casefold() not in _NO,
@@ -68,6 +70,20 @@ def _texts(*values: Any) -> Iterable[str]:
         for one in value if isinstance(value, list | tuple) else [value]:
             if text := _text(one):
                 yield text
+
+
+def _arguments(value: Any) -> Iterable[str]:
+    """A prompt's arguments, each `name` or `name: what it is for`, however they are written."""
+    if isinstance(value, Mapping):
+        value = [{"name": name, "description": about} for name, about in value.items()]
+    if isinstance(value, str):
+        value = re.split(r"[,\s]+", value)
+    for one in value if isinstance(value, list | tuple) else ():
+        if isinstance(one, Mapping):
+            name, about = _text(one.get("name")), _text(one.get("description"))
+            yield from [f"{name}: {about}" if about else name] if name else []
+        elif text := _text(one):
+            yield text
 
 
 def _tags(*values: Any) -> Iterable[str]:

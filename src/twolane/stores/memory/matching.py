@@ -102,7 +102,7 @@ def _texts(document: Document, field: str) -> tuple[str, ...]:
         case "headings":
             return tuple(heading.text for heading in document.headings)
         case "description":
-            return (document.description, document.summary)
+            return (document.description, document.summary, *document.arguments)
         case "url":
             return (document.url or "",)
         case "body":

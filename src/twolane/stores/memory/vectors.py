@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from twolane.chunking import lead_text
 from twolane.model import Chunk, Document, Generation, GenerationState, Pending, Progress, Space
 from twolane.stores.memory.state import Failure, Lease, Row, Shelf, State
 from twolane.vector_checks import check_vectors
@@ -201,7 +202,8 @@ def _pending(document: Document, chunk: Chunk) -> Pending:
         text_hash=chunk.text_hash,
         title=document.title,
         headings=chunk.headings,
-        text=document.body[chunk.start : chunk.end],
+        text=document.body[chunk.start : chunk.end]
+        or lead_text(document.description, document.summary, document.arguments),
         language=chunk.language,
     )
 

@@ -106,7 +106,8 @@ _LITERAL = {
     "tags": "(SELECT group_concat(t.name, ' ; ') FROM document_tags AS dt"
     " JOIN tags AS t ON t.row = dt.tag WHERE dt.document = x.row)",
     "headings": "(SELECT group_concat(value ->> 1, ' ; ') FROM json_each(y.headings))",
-    "description": "y.description, y.summary",
+    "description": "y.description, y.summary,"
+    " (SELECT group_concat(value, ' ; ') FROM json_each(y.arguments))",
     "url": "y.url",
     "body": "x.body",
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from twolane.chunking import lead_text
 from twolane.errors import StoreError
 from twolane.model import Generation, GenerationState, Pending, Progress, Space
 from twolane.stores.sqlite.database import Database, rows
@@ -140,13 +141,14 @@ class SqliteVectors:
                     bodies[row] = connection.execute(
                         "SELECT body FROM texts WHERE row = ?", (row,)
                     ).get
+                text = bodies[row][start:end] or _lead(connection, row)
                 claimed.append(
                     Pending(
                         content_hash,
                         text_hash,
                         title,
                         tuple(json.loads(headings)),
-                        bodies[row][start:end],
+                        text,
                         language,
                     )
                 )
@@ -312,6 +314,14 @@ def _generations(connection: apsw.Connection) -> list[Generation]:
             "SELECT number, space, state FROM generations ORDER BY number"
         )
     ]
+
+
+def _lead(connection: apsw.Connection, row: int) -> str:
+    """What an empty passage stands for: what the document says of itself."""
+    description, summary, arguments = rows(
+        connection, "SELECT description, summary, arguments FROM documents WHERE row = ?", (row,)
+    )[0]
+    return lead_text(description, summary, json.loads(arguments))
 
 
 def _demand(connection: apsw.Connection, number: int) -> Generation:
