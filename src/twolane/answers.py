@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from twolane.model import Kind, Stems
+from twolane.model import EMPTY, Kind, Stems
 
 if TYPE_CHECKING:
     import numpy as np
@@ -198,7 +198,10 @@ class LaneReport:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything a search says; `found` are the ids of all that the lanes brought, best first."""
+    """Everything a search says; `found` are the ids of all that the lanes brought, best first.
+
+    `collections` says what the collections of the results are, where somebody described them.
+    """
 
     query: str
     mode: Mode
@@ -211,3 +214,4 @@ class Answer:
     repairs: tuple[Repair, ...] = ()
     intent: str | None = None
     found: tuple[str, ...] = ()
+    collections: Mapping[str, str] = field(default_factory=lambda: EMPTY)

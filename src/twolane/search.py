@@ -93,7 +93,14 @@ class Searcher:
             repairs=ranked.repairs,
             intent=str(ranked.intent),
             found=tuple(one.id for one in ranked.fused),
+            collections=self._described(results),
         )
+
+    def _described(self, results: Sequence[Result]) -> dict[str, str]:
+        """What the collections of the results are, where somebody said it."""
+        shown = {one.collection for one in results}
+        held = self._store.collections() if shown else []
+        return {one.name: one.description for one in held if one.name in shown and one.description}
 
     def rank(
         self, text: str, scope: Scope, *, mode: Mode = Mode.HYBRID, limit: int | None = None

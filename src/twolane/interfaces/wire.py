@@ -50,6 +50,7 @@ def answer_json(answer: Answer) -> Json:
         ],
         "took_ms": round(answer.took_ms, 3),
         "next": None,
+        "collections": dict(answer.collections),
         "results": [_result(one) for one in answer.results],
     }
 

@@ -24,6 +24,7 @@ from twolane.library.adapters import (
     with_threshold,
 )
 from twolane.library.asking import Asking
+from twolane.library.collecting import Collecting
 from twolane.library.folders import Folders
 from twolane.library.health import Health
 from twolane.library.held import LOCAL
@@ -34,7 +35,7 @@ from twolane.settings import Settings
 __all__ = ["LOCAL", "Library", "embedder_problem", "engine"]
 
 
-class Library(Asking, Folders, Writing, Health, Scoping):
+class Library(Asking, Collecting, Folders, Writing, Health, Scoping):
     """Documents and everything that can be asked of them; safe to share between threads."""
 
     @classmethod

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from twolane.errors import EmbedderError, EmbedderUnavailable
+from twolane.model import Collection
 from twolane.ports import Embedder, Source, Store
 from twolane.settings import Settings, cache_path, database_path
 
@@ -33,14 +34,14 @@ def open_store(settings: Settings, *, create: bool) -> Store:
     )
 
 
-def vault_source(folder: Path, settings: Settings) -> Source:
-    """The Markdown notes below a folder."""
+def vault_source(folder: Path, settings: Settings, collection: Collection | None) -> Source:
+    """The notes below a folder; a collection's own patterns come before those of the settings."""
     from twolane.sources.vault import VaultSource
 
     return VaultSource(
         folder,
-        include=settings.include,
-        exclude=settings.exclude,
+        include=(collection and collection.include) or settings.include,
+        exclude=(*settings.exclude, *(collection.exclude if collection else ())),
         max_bytes=settings.max_file_bytes,
     )
 

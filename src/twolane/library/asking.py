@@ -11,7 +11,7 @@ from twolane.answers import Answer, Mode
 from twolane.errors import BadInput
 from twolane.library.held import ALL, LOCAL, Held
 from twolane.lookup import named
-from twolane.model import Chunk, Collection, Document
+from twolane.model import Chunk, Document
 from twolane.permissions import require
 from twolane.ports import Facets
 from twolane.scopes import Capability, Scope
@@ -92,10 +92,6 @@ class Asking(Held):
         if not documents:
             return Facets({}, {}, {}, {})
         return self._store.facets(replace(scope, documents=tuple(documents)))
-
-    def collections(self) -> list[Collection]:
-        """All collections, by name."""
-        return self._store.collections()
 
     @cached_property
     def _diagnoser(self) -> Diagnoser:

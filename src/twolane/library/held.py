@@ -41,4 +41,6 @@ class Held:
         """Called when passages may have come that have no vectors yet."""
 
     def _source(self, folder: Path) -> Source:
-        return vault_source(folder, self.settings)
+        root = str(folder.resolve())
+        held = next((one for one in self._store.collections() if one.root == root), None)
+        return vault_source(folder, self.settings, held)

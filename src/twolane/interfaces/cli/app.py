@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from twolane import __version__
+from twolane.interfaces.cli.changing import archive, delete, purge, restore, unarchive
+from twolane.interfaces.cli.collection import collection
 from twolane.interfaces.cli.embed import embed
 from twolane.interfaces.cli.eval import evaluation
 from twolane.interfaces.cli.guard import guarded
@@ -17,6 +19,7 @@ from twolane.interfaces.cli.serve import serve
 from twolane.interfaces.cli.settings import settings
 from twolane.interfaces.cli.similar import similar
 from twolane.interfaces.cli.status import doctor, status
+from twolane.interfaces.cli.tag import tag
 from twolane.interfaces.cli.why import why
 
 app = typer.Typer(
@@ -42,8 +45,15 @@ for _command in (
     doctor,
     settings,
     serve,
+    delete,
+    restore,
+    purge,
+    archive,
+    unarchive,
 ):
     app.command()(guarded(_command))
+app.add_typer(collection)
+app.add_typer(tag)
 app.add_typer(evaluation)
 
 

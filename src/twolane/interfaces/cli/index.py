@@ -32,7 +32,10 @@ _MOST_FILES = 20
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Folders of notes.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH...]", help="Folders of notes; without any, all known ones."),
+    ] = None,
     no_wait: Annotated[
         bool,
         typer.Option("--no-wait", help="Index the text only; `twolane embed` adds meaning later."),
@@ -56,8 +59,8 @@ def index(
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     run = _Run(quiet=quiet, as_json=as_json)
     try:
-        with _library(settings, paths) as library:
-            for path in paths:
+        with _library(settings, paths or ()) as library:
+            for path in paths or _roots(library):
                 run.read(library, path, prune=prune)
             if run.reports and not no_wait:
                 run.embed(library)
@@ -71,8 +74,18 @@ def index(
     return failures.PROBLEMS if strict and run.has_problems() else failures.OK
 
 
+def _roots(library: Library) -> list[Path]:
+    """The folders of all collections."""
+    roots = [Path(one.root) for one in library.collections() if one.root is not None]
+    if not roots:
+        raise BadInput("no folder is known yet; name one: twolane index FOLDER")
+    return roots
+
+
 def _library(settings: Settings, paths: Sequence[Path]) -> Library:
     """The library, created if there is anything to put into it."""
+    if not paths:
+        return open_library(settings)
     try:
         return open_library(settings, create=any(path.expanduser().is_dir() for path in paths))
     except NoDatabase:
@@ -138,7 +151,8 @@ def _tell(library: Library, path: Path, report: Report, *, quiet: bool) -> None:
         if seen or report.deleted or report.withheld:
             output.say(_counts(report), indent=2)
         else:
-            patterns = ", ".join(library.settings.include)
+            own = library.collection(report.collection).include
+            patterns = ", ".join(own or library.settings.include)
             output.say(f"no notes found (looked for {patterns})", indent=2)
     listed = [_remark(problem.path, problem.code, problem.reason) for problem in report.problems]
     if not quiet:

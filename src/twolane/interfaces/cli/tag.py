@@ -1,0 +1,111 @@
+"""`twolane tag`: the tags of saved documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.interfaces import writing_wire
+from twolane.interfaces.cli.changing import References, ids_of, tell
+from twolane.interfaces.cli.guard import guarded
+from twolane.interfaces.cli.opening import load_settings, open_library
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.scopes import Scope
+
+if TYPE_CHECKING:
+    from twolane.library import Library
+
+Tag = Annotated[str, typer.Argument(metavar="TAG", help="A tag, with or without its #.")]
+
+InCollection = Annotated[
+    list[str] | None, typer.Option("--collection", metavar="NAME", help="In this collection.")
+]
+
+
+def show(
+    collection: InCollection = None,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """List the tags, with how many documents bear each."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    wanted = [typed(one) for one in collection or ()]
+    with open_library(settings) as library:
+        scope = library.scope({"collection": wanted, "archived": "any"})
+        tags = library.facets(scope=scope).tags
+    if as_json:
+        output.say_json(writing_wire.tags_json(tags))
+        return
+    for name, count in sorted(tags.items(), key=lambda pair: (-pair[1], pair[0])):
+        output.say((f"{count:>6,}", output.DIM), f"  {name}")
+
+
+def add(
+    tag: Tag,
+    references: References,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Give documents a tag."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    with open_library(settings) as library:
+        saved = library.add_tags(ids_of(library, references), [typed(tag)])
+    tell(saved, "tagged", as_json=as_json, quiet=quiet)
+
+
+def remove(
+    tag: Tag,
+    references: References,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Take a tag from documents."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    with open_library(settings) as library:
+        saved = library.remove_tags(ids_of(library, references), [typed(tag)])
+    tell(saved, "changed", as_json=as_json, quiet=quiet)
+
+
+def rename(
+    tag: Tag,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Give a tag another name everywhere, and with it the tags below it."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    with open_library(settings) as library:
+        saved = library.rename_tag(typed(tag), typed(new))
+        left = _left(library, typed(tag))
+    tell(saved, "changed", as_json=as_json, quiet=quiet)
+    if left and not as_json:
+        output.note(
+            f"{output.counted(left, 'document')} from files keep the tag: it is written there"
+        )
+
+
+def _left(library: Library, tag: str) -> int:
+    """How many documents still bear the tag: those whose files say so."""
+    scope = Scope(tags=(tag.lstrip("#"),), archived=True)
+    return sum(library.facets(scope=scope).collections.values())
+
+
+tag = typer.Typer(
+    name="tag",
+    help="List, give, take and rename tags.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+for _command in (add, remove, rename):
+    tag.command()(guarded(_command))
+tag.command("list")(guarded(show))

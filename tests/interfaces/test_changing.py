@@ -1,0 +1,70 @@
+"""`twolane delete`, `restore`, `purge`, `archive`, `unarchive` and `twolane tag`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.interfaces.conftest import Cli
+from twolane import Draft, Kind, Library, Settings
+
+
+@pytest.fixture
+def saved(twolane: Cli) -> Cli:
+    """A library with two bookmarks and a note from a file."""
+    notes = twolane.home / "vault"
+    notes.mkdir()
+    (notes / "n.md").write_text("ant #food")
+    twolane.db.parent.mkdir(parents=True, exist_ok=True)
+    with Library.open(twolane.db, settings=Settings(embedder="none")) as library:
+        library.index(notes)
+        library.save_all(
+            Draft(id, kind=Kind.BOOKMARK, url=f"https://x.org/{id}", title=title, tags=("food",))
+            for id, title in (("a", "Ant"), ("b", "Bee"))
+        )
+    return twolane
+
+
+def found(twolane: Cli, *words: str) -> list[str]:
+    """Ids of what a search finds."""
+    answer = twolane.json("search", *words, TWOLANE_EMBEDDER="none")
+    return sorted(one["id"] for one in answer["results"])
+
+
+def test_delete_restore_purge(saved: Cli) -> None:
+    """Documents go, are listed, come back, and go for good."""
+    assert "1 document deleted" in saved("delete", "https://x.org/a").stdout
+    assert found(saved, "ant") == ["vault/n.md"]
+    listed = json.loads(saved("restore", "--json").stdout)
+    assert listed == {"deleted": [{"id": "a", "title": "Ant"}]}
+    saved("restore", "Ant")
+    assert found(saved, "ant") == ["a", "vault/n.md"]
+    saved("delete", "a", "b")
+    told = json.loads(saved("purge", "--all", "--json").stdout)
+    assert [one["id"] for one in told["documents"]] == ["a", "b"]
+    assert saved("restore").stdout == ""
+    for words in (("purge",), ("purge", "a", "--all"), ("restore", "a"), ("delete", "ghost")):
+        saved(*words, code=2)
+
+
+def test_archive_and_back(saved: Cli) -> None:
+    """Archived documents are found only with --archived."""
+    saved("archive", "a")
+    assert found(saved, "ant") == ["vault/n.md"]
+    assert found(saved, "ant", "--archived") == ["a", "vault/n.md"]
+    saved("unarchive", "a")
+    assert found(saved, "ant") == ["a", "vault/n.md"]
+    assert "file" in saved("archive", "vault/n.md", code=2).stderr
+
+
+def test_tags(saved: Cli) -> None:
+    """Tags are given, taken, renamed and counted; those of files stay and are told of."""
+    saved("tag", "add", "#to read", "a", "b")
+    saved("tag", "remove", "to read", "b")
+    assert json.loads(saved("tag", "list", "--json").stdout) == {"tags": {"food": 3, "to read": 1}}
+    done = saved("tag", "rename", "food", "meal")
+    assert "2 documents changed" in done.stdout
+    assert "1 document from files" in done.stderr
+    assert saved("tag", "list").stdout.split("\n")[0].split() == ["2", "meal"]
+    assert saved("tag", "list", "--collection", "vault").stdout.split() == ["1", "food"]

@@ -1,0 +1,120 @@
+"""Several folders and imports in one library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.builders import write_notes
+from twolane import Capability, Draft, Kind, Library, Scope, Settings
+from twolane.errors import BadInput, MissingFolder, NotPermitted
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    """An empty library."""
+    with Library.open(tmp_path / "x.db", settings=Settings(embedder="hashing")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A folder with another one in it that is a collection, too."""
+    return write_notes(
+        tmp_path / "notes",
+        {"a.md": "ant", "work/plan.md": "bee plan", "work/list.txt": "cat", "old/x.md": "dog"},
+    )
+
+
+def found(library: Library, query: str, *collections: str) -> list[str]:
+    """Ids of what the words find in the collections."""
+    scope = Scope(collections=collections)
+    return sorted(one.id for one in library.search(query, scope=scope, mode="lexical").results)
+
+
+def test_a_file_reached_by_two_roots_is_never_mixed_up(library: Library, vault: Path) -> None:
+    """It is in both collections under two ids; what happens to one leaves the other alone."""
+    library.index(vault)
+    library.index(vault / "work")
+    assert found(library, "bee") == ["notes/work/plan.md", "work/plan.md"]
+    assert found(library, "bee", "work") == ["work/plan.md"]
+    assert found(library, "bee", "work", "notes") == ["notes/work/plan.md", "work/plan.md"]
+    write_notes(vault, {"work/plan.md": "changed"})
+    library.index(vault / "work")
+    assert found(library, "bee") == ["notes/work/plan.md"]
+    assert library.remove_collection("work") == 1
+    assert found(library, "bee") == ["notes/work/plan.md"]
+
+
+def test_a_linked_folder_is_the_same_folder(library: Library, vault: Path, tmp_path: Path) -> None:
+    """Two names of one folder are one collection."""
+    (tmp_path / "link").symlink_to(vault)
+    library.index(vault)
+    assert library.index(tmp_path / "link").unchanged == 3
+    with pytest.raises(BadInput, match="already"):
+        library.add_collection("again", tmp_path / "link")
+
+
+def test_patterns_belong_to_the_collection(library: Library, vault: Path) -> None:
+    """A collection reads the files that it includes and leaves out what it excludes."""
+    library.add_collection("texts", vault, include=("*.txt", "*.md"), exclude=("old/",))
+    assert library.index(vault).collection == "texts"
+    assert found(library, "cat dog") == ["texts/work/list.txt"]
+    library.describe_collection("texts", include=("*.txt",))
+    library.index(vault, prune=True)
+    assert [one.id for one in library.documents()] == ["texts/work/list.txt"]
+
+
+def test_its_kind_is_that_of_its_files(library: Library, vault: Path) -> None:
+    """Files are of the collection's kind unless they say otherwise."""
+    write_notes(vault, {"n.md": "---\nkind: note\n---\nelse"})
+    library.add_collection("prompts", vault, kind=Kind.PROMPT)
+    library.index(vault)
+    kinds = {one.path: one.kind for one in library.documents()}
+    assert (kinds["a.md"], kinds["n.md"]) == (Kind.PROMPT, Kind.NOTE)
+
+
+def test_answers_say_what_their_collections_are(library: Library, vault: Path) -> None:
+    """The description stands in the answer if one of the results is from there."""
+    library.index(vault)
+    library.save(Draft("b", title="ant"))
+    library.describe_collection("notes", description="What I  wrote.")
+    assert library.search("ant").collections == {"notes": "What I wrote."}
+    assert library.search("bee").collections == {"notes": "What I wrote."}
+    assert library.search("zebra", mode="lexical").collections == {}
+
+
+def test_a_new_name_reads_nothing_again(library: Library, vault: Path) -> None:
+    """Ids begin with the new name, and neither files nor vectors are made anew."""
+    library.index(vault)
+    library.embed()
+    library.rename_collection("notes", "diary")
+    assert found(library, "ant") == ["diary/a.md"]
+    report = library.index(vault)
+    assert (report.collection, report.unchanged, report.indexed) == ("diary", 3, 0)
+    assert library.embed().embedded == 0
+
+
+def test_what_makes_no_sense_is_refused(library: Library, vault: Path) -> None:
+    """Names that clash or cannot be, folders that are not there, sentences without an end."""
+    library.index(vault)
+    for name in ("", "a/b", " a", "a\nb", "x" * 300, "notes"):
+        with pytest.raises(BadInput):
+            library.add_collection(name)
+    with pytest.raises(MissingFolder):
+        library.add_collection("gone", vault / "nowhere")
+    with pytest.raises(BadInput, match="sentence"):
+        library.add_collection("long", description="x" * 501)
+    for change in (
+        lambda: library.rename_collection("ghost", "x"),
+        lambda: library.remove_collection("ghost"),
+        lambda: library.describe_collection("ghost", description="x"),
+        lambda: library.rename_collection("notes", "a/b"),
+    ):
+        with pytest.raises(BadInput):
+            change()
+    writer = Scope(capabilities=frozenset({Capability.SEARCH, Capability.WRITE}))
+    with pytest.raises(NotPermitted):
+        library.remove_collection("notes", scope=writer)
