@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 TESTS  ?= tests
 
-.PHONY: demo test check bench clean help
+.PHONY: demo test check bench browser clean help
 
 help:
 	@echo "make demo    index the sample vault and show real searches"
@@ -31,7 +31,19 @@ check: $(VENV)/test.stamp
 	$(BIN)/ruff format --check src tests benchmarks demo docs
 	$(BIN)/mypy
 
-test: check
+# The web page is tested in a real browser. On Debian it is installed if it is missing.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing Chromium, in which the web page is tested"; \
+	    export DEBIAN_FRONTEND=noninteractive; \
+	    apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1 \
+	      || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }; \
+	  else \
+	    echo "the tests of the web page need Chromium; on Debian: sudo apt-get install chromium" >&2; exit 1; \
+	  fi; }
+
+test: check browser
 	$(BIN)/python -m pytest -n auto $(TESTS)
 
 bench: $(VENV)/test.stamp

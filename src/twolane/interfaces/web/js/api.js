@@ -1,0 +1,108 @@
+// The one module that knows the server's addresses.
+
+import { kept } from "./kept.js";
+
+/** An answer of the server that is not the one we wanted; `status` is 0 if there was none. */
+export class Failure extends Error {
+  constructor(status, title, detail, retry) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.retry = retry;
+  }
+}
+
+/** The results of the state's search, with facet counts. */
+export async function search(state, signal) {
+  const { q, n, mode } = state;
+  const asked = q.trim() ? filtered(state, { q, n, mode }) : { q: asFilters(state), n };
+  const answer = await get("api/search", asked, signal);
+  // The lanes stand in one order everywhere, so that their colours can be compared.
+  const lanes = Object.keys(answer.lanes);
+  for (const one of answer.results) {
+    one.contributions.sort((a, b) => lanes.indexOf(a.lane) - lanes.indexOf(b.lane));
+  }
+  return answer;
+}
+
+/** Documents whose names look like the text; for choosing one. */
+export const suggest = (text, signal) => get("api/search",
+  { q: text, n: 8, facets: "false" }, signal);
+
+/** Why a document is, or is not, among the results of the state's search. */
+export const why = (state, doc, signal) => get("api/why", filtered(state, {
+  q: state.q, doc, n: state.n, mode: state.mode,
+}), signal);
+
+/** Documents like one. */
+export const similar = (doc, signal) => get("api/similar", { doc, n: 12 }, signal);
+
+/** A document with its whole text. */
+export const open = (doc, signal) =>
+  get(`api/documents/${doc.split("/").map(encodeURIComponent).join("/")}`, {}, signal);
+
+/** The id of the document that a wiki-link names by its file, or null. */
+export async function linked(name, signal) {
+  const file = /\.(?:md|markdown)$/i.test(name) ? name : `${name}.md`;
+  const said = quoted(file.replace(/^(?:\.{0,2}\/)+/, ""));
+  const found = await get("api/search", { q: `path:${said} path:${quoted(`**/${said.slice(1, -1)}`)}`,
+    n: 1, facets: "false" }, signal);
+  return found.results[0]?.id ?? null;
+}
+
+/** How complete the index is, with what became of each file if that is wanted. */
+export const status = (signal, files = true) => get("api/status", { files: files ? "true" : null }, signal);
+
+/** A query of nothing but the state's filters, which lists what they leave, the latest first. */
+function asFilters(state) {
+  const lists = ["kind", "tag", "collection"].flatMap((name) =>
+    state[name].map((value) => `${name}:${quoted(value)}`));
+  const dates = ["after", "before"].filter((name) => state[name]).map((name) => `${name}:${state[name]}`);
+  return [...lists, ...dates].join(" ");
+}
+
+const quoted = (value) => `"${value.replaceAll('"', " ")}"`;
+
+function filtered(state, more) {
+  return {
+    ...more, kind: state.kind, tag: state.tag, collection: state.collection,
+    after: state.after, before: state.before,
+  };
+}
+
+function get(path, parameters, signal) {
+  const said = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of [value].flat()) if (one !== null && (one !== "" || name === "q")) said.append(name, one);
+  }
+  const text = said.toString();
+  return ask(text ? `${path}?${text}` : path, { signal });
+}
+
+async function ask(path, { headers = {}, ...options }) {
+  const token = kept("token", "sessionStorage");
+  if (token) headers = { ...headers, Authorization: `Bearer ${token}` };
+  let answer;
+  try {
+    answer = await fetch(path, {
+      ...options, headers: { Accept: "application/json", ...headers }, credentials: "omit",
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure(0, "unreachable", "", null);
+  }
+  const said = await content(answer);
+  if (answer.ok) return said;
+  const retry = Number(answer.headers.get("Retry-After")) || null;
+  throw new Failure(answer.status, said?.title ?? answer.statusText, said?.detail ?? "", retry);
+}
+
+async function content(answer) {
+  try {
+    return await answer.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return null;
+  }
+}

@@ -1,0 +1,153 @@
+// What was found, as a list that reads well and can be walked through by keyboard.
+
+import { el, marked } from "./dom.js";
+import { degradedNotices, laneName } from "./failing.js";
+import { day, number, percent, t } from "./i18n.js";
+import { icon } from "./icons.js";
+import { CLOSED, address, go, read, toggled } from "./state.js";
+
+const EXAMPLES = ["example.word", "example.question", "example.phrase", "example.tag"];
+const MOST = 100;
+const MORE = 20;
+
+/** A whole answer: notices, results and what to do next. */
+export function answerView(answer, state) {
+  const count = answer.results.length;
+  return [
+    el("div", { class: "summary" },
+      el("h2", { class: "count" }, t("results.count", { n: count })),
+      el("span", { class: "took" }, t("results.took", { ms: number(answer.took_ms) }))),
+    repairNotice(answer.repairs),
+    degradedNotices(answer.degraded),
+    answer.answerable === false && count ? el("div", { class: "notice calm", id: "nearest" },
+      el("p", {}, el("strong", {}, t("nearest.title")), " ", t("nearest.text"))) : null,
+    count ? el("ol", { class: "results" }, sorted(answer.results, state.sort).map(resultItem)) : nothing(state),
+    footer(answer, state),
+  ];
+}
+
+/** The start: what this is, and something to try; `counted` is told how the library is. */
+export function homeView(status) {
+  const about = el("p", { class: "hint", id: "about" });
+  const examples = el("div", { class: "try" }, el("p", { class: "hint" }, t("home.try")),
+    el("ul", { class: "examples" }, EXAMPLES.map((key) => el("li", {},
+      el("button", { type: "button", class: "chip", onclick: () => go({ q: t(key) }) }, t(key))))));
+  status.then(({ documents }) => {
+    if (documents) {
+      about.textContent = t("home.count", { n: documents });
+      return;
+    }
+    about.append(el("strong", {}, t("home.empty")), " ", t("home.empty.do"), " ",
+      el("code", {}, "twolane index ~/notes"));
+    examples.remove();
+  }, () => {});
+  return el("div", { class: "start" }, el("p", { class: "lead" }, t("home.lead")), about, examples);
+}
+
+/** A place for results that are on their way. */
+export function skeleton() {
+  const line = (kind) => el("span", { class: `bone ${kind}` });
+  return el("div", { class: "skeleton", "aria-hidden": "true" }, [1, 2, 3].map(() =>
+    el("div", {}, line("title"), line("meta"), line("text"), line("text short"))));
+}
+
+/** Where a result is: kind, path or address, headings. */
+export function placeLine(result) {
+  return el("p", { class: "place" }, icon(result.kind),
+    el("span", { class: "unseen" }, `${kindName(result.kind)}: `),
+    el("span", { class: "path" }, result.path ? `${result.collection}/${result.path}`
+      : result.url ?? result.collection),
+    (result.heading ?? []).map((one) => el("span", { class: "crumb" }, one)));
+}
+
+/** A kind's name for people. */
+export function kindName(kind) {
+  return ["note", "bookmark", "prompt"].includes(kind) ? t(`kind.${kind}`) : kind;
+}
+
+/** How relevant a result is, drawn as a bar; nothing where that is not known. */
+export function relevanceBar(relevance) {
+  if (relevance === null || relevance === undefined) return null;
+  const said = t("relevance", { share: percent(relevance) });
+  const bar = el("span", { class: "fill" });
+  bar.style.width = `${Math.round(relevance * 100)}%`;
+  return el("span", { class: "relevance", role: "img", "aria-label": said, title: said }, bar);
+}
+
+/** The results in the order that was chosen; relevance is the order they come in. */
+function sorted(results, order) {
+  if (order === "title") return [...results].sort((one, other) => one.title.localeCompare(other.title));
+  if (order !== "updated") return results;
+  return [...results].sort((one, other) => (other.updated ?? "").localeCompare(one.updated ?? ""));
+}
+
+function resultItem(result, index) {
+  const opened = { panel: "read", doc: result.id, lines: result.lines?.join("-") ?? "" };
+  const other = (panel) => address({ panel, doc: result.id, lines: "" });
+  return el("li", { class: "result", data: { doc: result.id } },
+    el("div", { class: "head" },
+      el("h3", {}, el("a", { class: "open", href: address(opened) },
+        marked(result.title_html || result.title))),
+      relevanceBar(result.relevance)),
+    placeLine(result),
+    result.snippet ? el("p", { class: "snippet" }, marked(result.snippet)) : null,
+    el("div", { class: "foot" },
+      tagList(result.tags),
+      el("span", { class: "votes" }, result.contributions.map(vote)),
+      el("span", { class: "score", title: t("score.title") }, result.score.toFixed(4)),
+      result.updated ? el("time", { datetime: result.updated }, day(result.updated)) : null,
+      el("span", { class: "actions" },
+        el("a", { href: other("explain"), "aria-label": t("explain.of", { title: result.title }) },
+          t("explain")),
+        el("a", { href: other("similar"), "aria-label": t("similar.of", { title: result.title }) },
+          t("similar")),
+        safeLink(result)),
+    ), el("span", { class: "unseen" }, t("results.place", { n: index + 1 })));
+}
+
+function safeLink(result) {
+  if (!result.url || !/^https?:/i.test(result.url)) return null;
+  return el("a", { href: result.url, rel: "noopener noreferrer", target: "_blank",
+    "aria-label": t("visit.of", { title: result.title }) }, t("visit"));
+}
+
+function tagList(tags) {
+  const state = read();
+  if (!tags?.length) return null;
+  return el("ul", { class: "tags", "aria-label": t("filter.tag") }, tags.map((tag) => el("li", {},
+    el("button", { type: "button", class: "tag", "aria-pressed": String(state.tag.includes(tag)),
+      title: t("filter.by", { value: tag }),
+      onclick: () => go({ ...toggled(read(), "tag", tag), ...CLOSED }) }, tag))));
+}
+
+function vote(one) {
+  const said = one.abstained ? "–" : one.rank ?? "–";
+  return el("span", { class: `vote lane-${one.lane}`,
+    title: t("vote.title", { lane: laneName(one.lane), rank: said }) },
+  el("span", { class: "dot" }), `${laneName(one.lane)} ${said}`);
+}
+
+function repairNotice(repairs) {
+  const known = (repairs ?? []).filter((one) => one.written || one.terms?.length);
+  if (!known.length) return null;
+  return el("div", { class: "notice calm", id: "repairs" }, known.map((one) => el("p", {},
+    t("repair.shown"), " ", el("strong", {}, one.written ?? one.terms.join(", ")), ". ",
+    el("span", { class: "faint" }, t("repair.typed", { typed: one.typed })))));
+}
+
+function nothing(state) {
+  return el("div", { class: "nothing" },
+    el("p", { class: "lead" }, t("nothing.title")),
+    el("p", {}, t("nothing.text")),
+    state.mode === "hybrid" ? null
+      : el("a", { class: "chip", href: address({ mode: "hybrid" }) }, t("nothing.hybrid")));
+}
+
+function footer(answer, state) {
+  const shown = answer.results.length;
+  const more = shown >= Number(state.n) && shown < MOST;
+  return el("div", { class: "after" },
+    more ? el("button", { type: "button", onclick: () =>
+      go({ n: String(Math.min(Number(state.n) + MORE, MOST)) }) }, t("more")) : null,
+    el("a", { class: "ask-why", href: address({ panel: "why", doc: "", lines: "" }) }, t("why.ask")));
+}

@@ -1,0 +1,114 @@
+"""One document in the drawer: read, explained, compared, and missed; a hostile one does nothing."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.interfaces.web.conftest import HOSTILE_TITLE, PageMaker, search
+
+
+def test_the_reader_opens_at_the_passage(page: Page) -> None:
+    """A result opens as it reads, at its passage, with the words marked and an outline."""
+    search(page, "water the soil deeply")
+    page.locator(".result .open").first.click()
+    passage = page.locator(".prose .passage").first
+    expect(passage).to_be_in_viewport()
+    expect(page.locator(".prose .passage mark", has_text="Water").first).to_be_visible()
+    expect(page.locator(".prose td").first).to_have_text("June")
+    expect(page.locator(".prose pre code")).to_have_text('echo "scissors"')
+    expect(page.locator(".prose li")).to_have_text(["clean scissors", "a string"])
+    page.locator(".outline button", has_text="Tools").click()
+    expect(page.locator(".prose h4", has_text="Tools")).to_be_focused()
+    page.locator(".prose a.wiki", has_text="compost").click()
+    expect(page.locator("#drawer-title")).to_have_text("Compost that does not smell")
+
+
+def test_the_explanation_is_drawn(page: Page) -> None:
+    """Each lane's contribution and rank is a shape, and the numbers stand below."""
+    search(page, "pruning tomatoes")
+    page.locator(".result .actions a", has_text="Explain").first.click()
+    bars = page.locator("#drawer .drawing").first
+    chosen = bars.locator(".row.chosen rect:not(.ground)")
+    expect(chosen).to_have_count(2)
+    widths = [float(one.get_attribute("width") or 0) for one in chosen.all()]
+    values = page.locator("#drawer td:last-child").all_text_contents()
+    assert widths[0] / widths[1] == _about(float(values[0]) / float(values[1]))
+    assert page.locator("#drawer .line.chosen path").count() == 2
+    expect(page.locator("#drawer .drawing svg").first).to_have_attribute("role", "img")
+    expect(page.locator("#drawer")).to_contain_text("Words found: pruning, tomatoes")
+
+
+def test_why_not_this_note(page: Page) -> None:
+    """A missing note is chosen by its name; the page says what keeps it out, and a click helps."""
+    search(page, "tomatoes kind:bookmark")
+    page.get_by_role("link", name="Is a note missing? Ask why").click()
+    page.get_by_label("Which document do you miss?").fill("pruning")
+    page.locator(".choices button", has_text="Pruning tomatoes").click()
+    expect(page.locator(".standing")).to_have_text("Not found")
+    expect(page.locator(".obstacles")).to_contain_text("Another kind was asked for")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator("#q")).to_have_value("tomatoes")
+    expect(page.locator(".result .open", has_text="Pruning tomatoes")).to_be_visible()
+
+
+def test_a_filter_that_hides_a_note_is_taken_away(page: Page) -> None:
+    """A suggestion to drop a filter of the page drops it there."""
+    page.goto("/?q=tomatoes&kind=bookmark&panel=why&doc=vault/garden/tomatoes.md")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator(".result .open", has_text="Pruning tomatoes")).to_be_visible()
+    assert "kind=" not in page.url
+
+
+def test_similar_documents_have_reasons(page: Page) -> None:
+    """Similar documents come with what they share, and lead on."""
+    search(page, "pruning tomatoes")
+    page.locator(".result .actions a", has_text="Similar").first.click()
+    first = page.locator(".similar > li").first
+    expect(first.locator(".reasons")).to_be_visible()
+    expect(page.locator("ol.similar")).to_contain_text("One links to the other.")
+    title = first.locator("h3").text_content() or ""
+    first.locator("h3 a").click()
+    expect(page.locator("#drawer-title")).to_have_text(title)
+    expect(page.locator(".prose")).to_be_visible()
+
+
+def test_a_document_that_is_gone(new_page: PageMaker) -> None:
+    """An address of a document that is no more says so."""
+    page = new_page("/?q=soup&panel=read&doc=vault/no.md", fails=True)
+    expect(page.locator("#drawer .notice.bad")).to_contain_text("There is no such document")
+
+
+def test_a_hostile_note_does_nothing(page: Page) -> None:
+    """Markup in title, path, tags, address and body is shown as text in every part of the page."""
+    search(page, "zebra")
+    first = page.locator(".result").first
+    expect(first.locator(".open")).to_have_text(HOSTILE_TITLE)
+    expect(first.locator(".path")).to_contain_text("<img src=x onerror=")
+    expect(first.locator(".tag").first).to_have_text("<svg/onload=alert(1)>")
+    first.locator(".open").click()
+    expect(page.locator(".prose")).to_contain_text("<script>window.hacked=1</script>")
+    for panel in ("Explanation", "Similar", "Why"):
+        page.locator(".tabs a", has_text=panel).click()
+        expect(page.locator("#drawer .panel[aria-busy=false]")).to_be_visible()
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#main script, #main img, #drawer img, #drawer script").count() == 0
+    assert page.locator("a[href^='javascript' i]").count() == 0
+
+
+def test_marks_are_the_only_tag(page: Page) -> None:
+    """What a snippet says beside `<mark>` is text, also if a server sent more."""
+    page.goto("/?q=soup")
+    said = page.evaluate("""async () => {
+        const { marked } = await import("./js/dom.js");
+        const holder = document.createElement("p");
+        holder.append(marked("a <mark>b</mark> <i>c</i> &lt;mark&gt; &amp;#60; &#x3c;&nosuch;"));
+        return [holder.textContent, holder.querySelectorAll("*").length];
+    }""")
+    assert said == ["a b <i>c</i> <mark> &#60; <&nosuch;", 1]
+
+
+def _about(value: float) -> object:
+    import pytest
+
+    return pytest.approx(value, rel=0.05)

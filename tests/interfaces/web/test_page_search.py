@@ -1,0 +1,234 @@
+"""Searching in the page: as one types, with filters, and never with an old answer on the screen."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.interfaces.conftest import _at, write
+from tests.interfaces.http.conftest import Server, serving
+from tests.interfaces.web.conftest import NOTES, PageMaker, changed, search, titles
+
+
+def test_results_appear_while_typing(page: Page) -> None:
+    """A query shows marked titles, passages, places and what each lane voted, without Enter."""
+    expect(page.locator("#about")).to_contain_text("documents can be searched")
+    page.locator("#q").press_sequentially("pruning tomatoes", delay=10)
+    expect(page.locator(".result .open").first).to_have_text("Pruning tomatoes")
+    first = page.locator(".result").first
+    expect(first.locator("h3 mark")).to_have_text(["Pruning", "tomatoes"])
+    expect(first.locator(".place")).to_contain_text("vault/garden/tomatoes.md")
+    expect(first.locator(".tag")).to_have_text(["garden", "summer"])
+    expect(first.locator(".vote").first).to_have_text("words 1")
+    expect(page.locator("#live")).to_contain_text("results")
+    assert "q=pruning+tomatoes" in page.url
+
+
+def test_one_search_for_many_keys(page: Page) -> None:
+    """Typing quickly asks the server once, not once for every letter."""
+    asked = []
+    page.on("request", lambda one: asked.append(one.url) if "/api/search" in one.url else None)
+    page.locator("#q").press_sequentially("tomatoes", delay=5)
+    expect(page.locator(".result").first).to_be_visible()
+    assert len(asked) == 1
+
+
+def test_a_late_answer_is_not_painted(new_page: PageMaker) -> None:
+    """An answer that comes after that of a newer query never replaces it, even if not cancelled."""
+    page = new_page("about:blank")
+    page.add_init_script("""
+        AbortController.prototype.abort = () => {};
+        const ask = window.fetch;
+        window.fetch = async (path, options) => {
+          const answer = await ask(path, options);
+          if (String(path).includes("q=compost&")) {
+            await new Promise((resolve) => setTimeout(resolve, 500));
+            setTimeout(() => { document.documentElement.dataset.late = "yes"; }, 50);
+          }
+          return answer;
+        };
+    """)
+    page.goto("/")
+    with page.expect_request(lambda one: "q=compost&" in one.url):
+        page.fill("#q", "compost")
+    page.fill("#q", "soup")
+    expect(page.locator(".result .open").first).to_have_text("Tomato soup")
+    expect(page.locator("html")).to_have_attribute("data-late", "yes")
+    assert titles(page)[0] == "Tomato soup"
+    assert page.input_value("#q") == "soup"
+
+
+def test_an_unneeded_search_is_cancelled(page: Page) -> None:
+    """A query that nobody waits for any more is taken back from the server."""
+    page.route("**/api/search?q=compost&**", lambda route: None)
+    with page.expect_event("requestfailed", lambda one: "q=compost&" in one.url):
+        with page.expect_request(lambda one: "q=compost&" in one.url):
+            page.fill("#q", "compost")
+        page.fill("#q", "soup")
+    expect(page.locator(".result .open").first).to_have_text("Tomato soup")
+
+
+def test_back_and_forward(page: Page) -> None:
+    """Each query that was looked at is a step of the history; sharing the address shares all."""
+    search(page, "compost")
+    page.press("#q", "Enter")
+    search(page, "soup")
+    page.press("#q", "Enter")
+    page.locator(".result .open").first.click()
+    expect(page.locator("#drawer-title")).to_have_text("Tomato soup")
+    page.go_back()
+    expect(page.locator("#drawer")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#q")).to_have_value("compost")
+    expect(page.locator(".result .open").first).to_have_text("Compost that does not smell")
+    page.go_forward()
+    expect(page.locator("#q")).to_have_value("soup")
+    page.reload()
+    expect(page.locator("#q")).to_have_value("soup")
+    expect(page.locator(".result .open").first).to_have_text("Tomato soup")
+
+
+def test_filters(page: Page) -> None:
+    """Kinds, tags, collections and dates narrow the answer, with counts, chips and the address."""
+    search(page, "tomatoes")
+    page.locator("[data-pick=kind] summary").click()
+    bookmark = page.locator("[data-pick=kind] label", has_text="Bookmark")
+    expect(bookmark.locator(".number")).to_have_text("1")
+    bookmark.click()
+    expect(page.locator(".result")).to_have_count(1)
+    assert titles(page) == ["Seeds of old tomatoes"]
+    assert "kind=bookmark" in page.url
+    page.keyboard.press("Escape")
+    page.locator(".chips .chip", has_text="Bookmark").click()
+    expect(page.locator(".result").nth(2)).to_be_visible()
+    page.locator("[data-pick=tag] summary").click()
+    page.locator("[data-pick=tag] label", has_text="kitchen").click()
+    expect(page.locator(".result")).to_have_count(1)
+    assert titles(page) == ["Tomato soup"]
+    page.keyboard.press("Escape")
+    page.locator("[data-pick=dates] summary").click()
+    page.fill("#before", "2001-01-01")
+    page.locator("#before").dispatch_event("change")
+    expect(page.locator(".nothing")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Clear all").click()
+    expect(page.locator(".result").nth(2)).to_be_visible()
+    page.locator("[data-pick=collection] summary").click()
+    expect(page.locator("[data-pick=collection] label")).to_contain_text("vault")
+
+
+def test_modes_and_order(page: Page) -> None:
+    """The mode chooses the lanes, and the results can stand in another order."""
+    search(page, "tomatoes")
+    page.get_by_role("radio", name="Words").check()
+    expect(page.locator(".result .vote").first).to_contain_text("words")
+    expect(page.locator(".vote.lane-dense")).to_have_count(0)
+    assert "mode=lexical" in page.url
+    page.select_option("#sort", "title")
+    expect(page).to_have_url(re.compile("sort=title"))
+    shown = titles(page)
+    assert len(shown) > 2 and shown == sorted(shown)
+
+
+def test_filters_alone(new_page: PageMaker) -> None:
+    """Without a query, filters list what they leave."""
+    page = new_page("/?tag=kitchen")
+    expect(page.locator(".result")).to_have_count(1)
+    assert titles(page) == ["Tomato soup"]
+
+
+def test_more_results(page: Page) -> None:
+    """The list begins short, and grows when asked."""
+    search(page, "walk along the river")
+    expect(page.locator(".result")).to_have_count(20)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".result").nth(29)).to_be_visible()
+
+
+def test_nothing_relevant(page: Page) -> None:
+    """An answer without anything relevant says so above what is nearest, with relevance drawn."""
+
+    def unanswerable(said: dict) -> None:
+        said["answerable"] = False
+        for one in said["results"]:
+            one["relevance"] = 0.25
+
+    page.route("**/api/search?**", changed(unanswerable))
+    search(page, "tomatoes")
+    expect(page.locator("#nearest")).to_contain_text("Nothing relevant was found.")
+    bar = page.locator(".result .relevance").first
+    expect(bar).to_have_attribute("aria-label", "Relevance 25%")
+    expect(page.locator("#live")).to_contain_text("Nothing relevant")
+
+
+def test_a_slip_is_repaired_visibly(page: Page) -> None:
+    """When a word was taken for another one, the page says for which."""
+    search(page, "compst")
+    expect(page.locator("#repairs")).to_contain_text("Showing results for")
+    expect(page.locator("#repairs")).to_contain_text("compst")
+
+
+def test_a_lane_that_cannot_run_is_named(
+    new_page: PageMaker, tmp_path_factory: object, served: Server
+) -> None:
+    """Without vectors, results still come, under a notice that names the lane and the reason."""
+    folder = tmp_path_factory.mktemp("wordy")  # type: ignore[attr-defined]
+    cli = _at(folder / "home")
+    vault = write(folder / "vault", {"soup.md": NOTES["kitchen/soup.md"]})
+    cli("index", vault, "--no-wait")
+    with serving(cli, vault) as running:
+        page = new_page(f"{running.address}/?q=soup", at=running.address)
+        expect(page.locator("[data-degraded=dense]")).to_contain_text("Without meaning:")
+        assert titles(page) == ["Tomato soup"]
+        page.goto(f"{running.address}/?view=coverage")
+        expect(page.locator(".progress p")).to_have_text("0% done; 1 passage waits for its vector.")
+
+
+def test_an_empty_library_says_what_to_do(new_page: PageMaker) -> None:
+    """A library without documents shows the command that brings some in."""
+    page = new_page("about:blank")
+    page.route("**/api/status**", changed(lambda said: said.update(documents=0)))
+    page.goto("/")
+    expect(page.locator("#about")).to_contain_text("twolane index")
+
+
+def test_a_failure_is_told_and_retried(new_page: PageMaker) -> None:
+    """A server that is away or busy is told in words; the search goes on when it is back."""
+    page = new_page(fails=True)
+    page.route("**/api/search?**", lambda route: route.abort())
+    page.fill("#q", "soup")
+    expect(page.locator(".notice.bad")).to_contain_text("cannot be reached")
+    page.unroute("**/api/search?**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".result .open").first).to_have_text("Tomato soup")
+    busy = {"title": "busy", "status": 503, "detail": "too many requests wait already"}
+    page.route(
+        "**/api/search?**",
+        lambda route: route.fulfill(status=503, json=busy, headers={"Retry-After": "1"}),
+        times=1,
+    )
+    page.fill("#q", "compost")
+    expect(page.locator(".notice.bad")).to_contain_text("busy")
+    expect(page.locator(".result .open").first).to_have_text("Compost that does not smell")
+
+
+def test_a_token_is_asked_for(new_page: PageMaker) -> None:
+    """Where a token is needed, the page asks for it, keeps it for the tab, and sends it."""
+    page = new_page(fails=True)
+    seen = []
+
+    def guarded(route):  # type: ignore[no-untyped-def]
+        seen.append(route.request.headers.get("authorization"))
+        if seen[-1] == "Bearer secret":
+            route.continue_()
+        else:
+            route.fulfill(status=401, json={"title": "A token is needed", "status": 401})
+
+    page.route("**/api/**", guarded)
+    page.fill("#q", "soup")
+    page.get_by_role("button", name="Enter a token").click()
+    page.get_by_label("Token", exact=True).fill("secret")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.locator(".result .open").first).to_have_text("Tomato soup")
+    assert "secret" not in page.url
