@@ -5,13 +5,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 TESTS  ?= tests
 
-.PHONY: demo test check bench browser clean help
+.PHONY: demo test check bench browser relevance clean help
 
 help:
 	@echo "make demo    index the sample vault and show real searches"
 	@echo "make test    check types and style, then run all tests"
 	@echo "make check   types and style only"
 	@echo "make bench   run the benchmarks and store their results"
+	@echo "make relevance   fit the relevance of results anew, for every space that comes along"
 
 # A stamp per set of dependencies: nothing is installed twice.
 $(VENV)/run.stamp: pyproject.toml
@@ -48,6 +49,14 @@ test: check browser
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/run.py
+
+# Whoever changes the ranking makes the fits anew; they are committed with the change.
+relevance: $(VENV)/test.stamp
+	for embedder in use e5 ensemble; do \
+	  $(BIN)/twolane eval calibrate benchmarks/golden/*.dev.json --adopt --quiet \
+	    --runs benchmarks/calibrations --set embedder=$$embedder \
+	    --set relevance_file=src/twolane/relevance.json || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -132,13 +132,53 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for the relevance of one result; more of anything is a better sign.
+
+    `similarity` is that of its best passage, at least 0; `prominence` how far that stands out from
+    what is usual for the query; `foreign` the similarity once more where words cannot judge.
+    `coverage` is the share of the query's information that its words hold, `complete` whether they
+    hold all of it, `wording` 1 / rank by words, `naming` the same by the lanes that look for names
+    and literal text, `height` 1 / rank in the answer.
+    """
+
+    similarity: float = 0.0
+    prominence: float = 0.0
+    foreign: float = 0.0
+    coverage: float = 0.0
+    complete: float = 0.0
+    wording: float = 0.0
+    naming: float = 0.0
+    height: float = 0.0
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The numbers in their order."""
+        return (
+            self.similarity,
+            self.prominence,
+            self.foreign,
+            self.coverage,
+            self.complete,
+            self.wording,
+            self.naming,
+            self.height,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Fused:
-    """A document after fusion, with everything that made its score."""
+    """A document after fusion, with everything that made its score.
+
+    `relevance` is the chance that it is relevant, by its signs; None where that is not known.
+    """
 
     id: str
     score: float
     contributions: tuple[Contribution, ...]
     position: int | None = None
+    signs: Signs | None = None
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +211,7 @@ class Result:
     snippet: str
     contributions: tuple[Contribution, ...]
     relevance: float | None = None
+    signs: Signs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +242,7 @@ class Answer:
     """Everything a search says; `found` are the ids of all that the lanes brought, best first.
 
     `collections` says what the collections of the results are, where somebody described them.
+    `answerable` is False where nothing found is likely to be relevant, None where that is unknown.
     """
 
     query: str

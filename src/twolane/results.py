@@ -66,6 +66,8 @@ def result_of(
         lines=(chunk.first_line, chunk.last_line) if chunk else None,
         snippet=snippet(text, found, words, length if found else opening),
         contributions=fused.contributions,
+        relevance=fused.relevance,
+        signs=fused.signs,
     )
 
 

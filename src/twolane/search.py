@@ -7,15 +7,19 @@ import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cached_property
 
 from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
 from twolane.errors import EmbedderError, NotBuiltYet, NotPermitted, StoreError
 from twolane.fusion import Ranking, fuse
 from twolane.intent import Intent, classify
 from twolane.lanes import dense_hits, lexical_hits
+from twolane.model import Generation
 from twolane.permissions import require
 from twolane.ports import Embedder, Store
 from twolane.query import Query, narrow, parse
+from twolane.relevance import DEPTH, Fits, answerable, rated
+from twolane.relevance_files import known_fits
 from twolane.repair import HeldVocabulary, repaired
 from twolane.results import result_of
 from twolane.scopes import Capability, Scope
@@ -31,7 +35,7 @@ class _Found:
 
     hits: Sequence[Hit]
     ms: float
-    generation: int | None = None
+    generation: Generation | None = None
     failure: str | None = None
 
 
@@ -50,6 +54,7 @@ class Ranked:
     degraded: tuple[Degradation, ...]
     generation: int | None
     repairs: tuple[Repair, ...]
+    answerable: bool | None = None
 
 
 class Searcher:
@@ -94,6 +99,7 @@ class Searcher:
             intent=str(ranked.intent),
             found=tuple(one.id for one in ranked.fused),
             collections=self._described(results),
+            answerable=ranked.answerable,
         )
 
     def _described(self, results: Sequence[Result]) -> dict[str, str]:
@@ -125,8 +131,18 @@ class Searcher:
             k=self._settings.rrf_k,
             plausible=self._plausible(query),
         )
-        if not query.marks and not query.meaning and narrowed != scope:
-            fused = self._listed(narrowed, wanted)
+        generation = found[Lane.DENSE].generation if Lane.DENSE in found else None
+        fit = self._fits.of(found, generation.space if generation else None)
+        if not query.marks and not query.meaning:
+            # Filters ask for nothing that a document could be relevant to.
+            fit = None
+            fused = self._listed(narrowed, wanted) if narrowed != scope else fused
+        fused = rated(
+            fused,
+            fit,
+            count=max(wanted, DEPTH),
+            coverage_power=self._settings.coverage_power,
+        )
         return Ranked(
             query=query,
             intent=intent,
@@ -137,8 +153,9 @@ class Searcher:
                 for lane, one in found.items()
             ),
             degraded=degraded,
-            generation=found[Lane.DENSE].generation if Lane.DENSE in found else None,
+            generation=generation.number if generation else None,
             repairs=repairs,
+            answerable=answerable(fused, fit),
         )
 
     def under(self, settings: Settings) -> Searcher:
@@ -156,6 +173,10 @@ class Searcher:
             stemming=self._settings.stemming,
             properties=self._store.properties(),
         )
+
+    @cached_property
+    def _fits(self) -> Fits:
+        return known_fits(self._settings)
 
     def _repaired(self, query: Query) -> tuple[Query, tuple[Repair, ...]]:
         """The query with slips repaired; words that some document holds stay as they are."""
@@ -265,7 +286,7 @@ class Searcher:
             )
         except (EmbedderError, StoreError) as error:
             return _Found((), (time.perf_counter() - started) * 1000, failure=str(error))
-        return _Found(hits, (time.perf_counter() - started) * 1000, generation.number)
+        return _Found(hits, (time.perf_counter() - started) * 1000, generation)
 
     def _finish_dense(self, waiting: Future[_Found] | _Found) -> _Found:
         if isinstance(waiting, _Found):

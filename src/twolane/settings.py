@@ -202,6 +202,11 @@ class Settings:
         "power; 0 gives every match a full vote.",
         _between(0, 10),
     )
+    relevance_file: Path | None = _setting(
+        None,
+        "File with the fits of relevance that `twolane eval calibrate` made for you. Unset: "
+        "`relevance.json` in the user's data directory.",
+    )
     embed_seconds: float = _setting(
         10.0,
         "How long a search waits for the query's vector before it answers without meaning.",
@@ -277,6 +282,15 @@ def database_path(settings: Settings) -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("twolane", appauthor=False) / "twolane.db"
+
+
+def relevance_path(settings: Settings) -> Path:
+    """The file of the user's own fits of relevance; it may not exist."""
+    if settings.relevance_file is not None:
+        return settings.relevance_file
+    from platformdirs import user_data_path
+
+    return user_data_path("twolane", appauthor=False) / "relevance.json"
 
 
 def cache_path(settings: Settings) -> Path:

@@ -27,6 +27,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "setting_json": ("Settings",),
     "settings_json": ("Settings",),
     "checks_json": ("Doctor",),
+    "signs_json": ("Search",),
     "_degraded": ("Search", "Status", "Index"),
 }
 PAGE = read(REFERENCE / "json.md")

@@ -40,6 +40,7 @@ RESULT_KEYS = {
     "lines",
     "snippet",
     "contributions",
+    "signs",
 }
 
 
@@ -58,6 +59,24 @@ def test_results_are_numbered_and_say_where_they_are(indexed: Cli) -> None:
     assert lines[3] == "   #garden #summer"
 
 
+def test_an_answer_says_that_nothing_is_relevant(indexed: Cli) -> None:
+    """Where nothing answers the query, that is said before the nearest notes are shown."""
+    query = (
+        "search",
+        "scissors quantum chromodynamics lattice gauge renormalisation hadron",
+        "--mode",
+        "lexical",
+    )
+    assert indexed(*query).stdout.startswith("nothing relevant; nearest:\n\n1. Pruning tomatoes\n")
+    answer = indexed.json(*query)
+    assert answer["answerable"] is False
+    assert answer["results"][0]["relevance"] < 0.5
+    explained = indexed("search", "scissors", "--mode", "lexical", "--explain").stdout
+    assert "nothing relevant" not in explained
+    assert "relevance 0." in explained
+    assert "coverage 1" in explained
+
+
 def test_words_need_no_quotes(indexed: Cli) -> None:
     """Several arguments are one query."""
     assert indexed.json("search", "green", "tea")["query"] == "green tea"
@@ -68,7 +87,7 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     """The JSON of a search has exactly the promised keys; those not built yet are null."""
     answer = indexed.json("search", "green tea", "-n", "1")
     assert set(answer) == KEYS
-    assert [answer[key] for key in ("answerable", "next")] == [None, None]
+    assert (answer["answerable"], answer["next"]) == (None, None)
     assert (answer["intent"], answer["repairs"]) == ("keywords", [])
     assert answer["plan"] == {"lexical": 1.0, "dense": 0.5}
     assert set(answer["lanes"]) == {"lexical", "dense"}

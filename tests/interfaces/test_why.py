@@ -21,6 +21,7 @@ KEYS = {
     "verdict",
     "rank",
     "score",
+    "relevance",
     "found",
     "unjudged_ahead",
     "obstacles",

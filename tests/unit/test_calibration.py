@@ -15,13 +15,16 @@ from hypothesis import strategies as st
 
 from tests.unit.small_sets import NOTES, QUERIES, quick, small_set
 from twolane import Library
+from twolane.answers import Lane, Mode, Signs
 from twolane.embedders.hashing import HashingEmbedder
 from twolane.errors import BadInput, EmbedderUnavailable
 from twolane.evaluation import calibration as module
 from twolane.evaluation.calibration import (
     Judged,
     Sample,
+    answered_auroc,
     calibrate,
+    compared,
     cross_predicted,
     fitted,
     histogram,
@@ -32,9 +35,11 @@ from twolane.evaluation.calibration import (
     separating,
     thresholds,
 )
-from twolane.evaluation.calibration_files import load_fit, save_calibration
-from twolane.evaluation.relevance_fit import Features, Fit, Isotonic, fit_isotonic
+from twolane.evaluation.calibration_files import adopt, save_calibration
+from twolane.evaluation.relevance_fit import Isotonic, fit_isotonic, fit_logistic
 from twolane.evaluation.running import bench
+from twolane.relevance import Logistic
+from twolane.relevance_files import fits_in
 
 SIMILARITIES = st.lists(st.floats(-1, 1), min_size=1, max_size=30)
 SPACE = HashingEmbedder().space
@@ -50,7 +55,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 def judged(query: str, similarity: float, relevant: bool) -> Judged:
     """A result of which only the similarity is known."""
-    return Judged(query, Features(similarity, 0.0, 0.0, 0.0, 1.0), relevant)
+    return Judged(query, Signs(similarity=similarity, height=1.0), relevant)
 
 
 def rows(queries: int = 40, seed: int = 1) -> list[Judged]:
@@ -62,6 +67,11 @@ def rows(queries: int = 40, seed: int = 1) -> list[Judged]:
             chance = dice.random()
             found.append(judged(f"q{number}", chance, dice.random() < chance))
     return found
+
+
+def logistic(rows: Sequence[Judged]) -> Logistic:
+    """The fit that searches use."""
+    return fit_logistic([row.signs.values for row in rows], [row.relevant for row in rows])
 
 
 class TestThresholds:
@@ -139,7 +149,7 @@ class TestFits:
         """The fit that rates a query's results was made without any of them."""
         seen: list[set[str]] = []
 
-        def make(training: Sequence[Judged]) -> Fit:
+        def make(training: Sequence[Judged]) -> Isotonic:
             queries = {row.query for row in training}
             seen.append(queries)
             # The chance tells which fit gave it.
@@ -155,24 +165,34 @@ class TestFits:
 
     def test_known_chances_are_reliable(self) -> None:
         """Where similarity is the chance, both fits find it, and beat the base rate."""
-        rated, best, fit = fitted(rows(100))
+        rated = compared(rows(100))
         by_name = {one.name: one.reliability for one in rated}
         assert list(by_name) == ["base rate", "isotonic", "logistic"]
-        assert best in ("isotonic", "logistic")
         for name in ("isotonic", "logistic"):
             assert by_name[name].ece < 0.06
             assert by_name[name].brier < by_name["base rate"].brier - 0.05
         assert by_name["base rate"].auroc == 0.5
-        assert fit.of(judged("x", 0.8, True).features) == pytest.approx(0.8, abs=0.1)
+        fit, told, _ = fitted(rows(100))
+        assert told == by_name["logistic"]
+        assert fit.logistic.of(judged("x", 0.8, True).signs) == pytest.approx(0.8, abs=0.1)
 
     def test_unanswerable_queries_are_told_apart(self) -> None:
-        """The rating of the first result separates the two kinds of queries as well as it does."""
+        """The best rating separates answered queries from others as well as it does."""
         given = [judged(f"a{at}", 0.9, True) for at in range(10)]
         given += [judged(f"a{at}", 0.2, False) for at in range(10)]
         given += [judged(f"u{at}", 0.3, False) for at in range(10)]
-        rated, _, _ = fitted(given, [f"u{at}" for at in range(10)])
-        assert {one.name: one.answerable for one in rated}["isotonic"] == 1.0
-        assert fitted(given)[0][1].answerable is None
+        assert {one.name: one.answerable for one in compared(given)}["isotonic"] == 1.0
+        assert answered_auroc(given, [0.5] * len(given)) == 0.5
+        assert answered_auroc(given[:20], [0.5] * 20) is None
+
+    def test_few_answered_queries_are_doubted(self) -> None:
+        """One in twenty of the answered queries is rated below the threshold, and not more."""
+        fit, _, _ = fitted(rows(60, seed=3))
+        ratings: dict[str, float] = {}
+        given = rows(60, seed=3)
+        for row, rating in zip(given, cross_predicted(given, logistic), strict=True):
+            ratings[row.query] = max(rating, ratings.get(row.query, 0.0))
+        assert sum(rating < fit.threshold for rating in ratings.values()) == 3
 
     def test_few_queries_are_too_few(self) -> None:
         """Fewer queries than folds cannot be checked."""
@@ -187,12 +207,14 @@ def test_a_sample_sees_every_pair(library: Library, tmp_path: Path) -> None:
     assert len(found.relevant) + len(found.irrelevant) == len(QUERIES) * len(NOTES)
     assert len(found.relevant) == sum(len(query.grades) for query in QUERIES)
     assert found.unseen == (0, 0)
-    assert found.unanswerable == {"small q8"}
     assert sum(found.relevant) / len(found.relevant) > 0.2
     assert abs(sum(found.irrelevant) / len(found.irrelevant)) < 0.1
     assert min(found.irrelevant) <= 0
-    assert {row.query for row in found.judged} == {f"small {query.id}" for query in QUERIES}
-    assert sum(row.relevant for row in found.judged) == len(found.relevant)
+    both = found.judged[Mode.HYBRID]
+    assert {row.query for row in both} == {f"small {query.id}" for query in QUERIES}
+    assert sum(row.relevant for row in both) == len(found.relevant)
+    assert not any(row.signs.similarity for row in found.judged[Mode.LEXICAL])
+    assert not any(row.signs.coverage for row in found.judged[Mode.SEMANTIC])
 
 
 def test_deep_libraries_are_counted_not_read(
@@ -218,40 +240,51 @@ def test_a_calibration_proposes_a_sensible_threshold(library: Library, tmp_path:
     assert found.proposed.false_positives < 0.1
     for one, share in zip(found.careful, (0.99, 0.95, 0.9), strict=True):
         assert one.recall >= share
-    best = next(one for one in found.rated if one.name == found.best)
-    assert best.reliability.auroc > 0.8
+    by_name = {one.name: one.reliability for one in found.rated}
+    assert list(by_name)[:4] == ["base rate", "isotonic", "logistic", "semantic"]
+    assert by_name["logistic"].auroc > 0.8
     careful = calibrate(found.samples, keep=0.99)
     assert careful.proposed == found.careful[0]
 
 
 def test_the_artefact_belongs_to_its_space(library: Library, tmp_path: Path) -> None:
-    """The stored fit can be used again in the same space and is refused in another."""
+    """What is stored names its space, and holds the fits and what they are worth."""
     _, golden = small_set(tmp_path)
     found = calibrate([sample(golden, library)])
     path = save_calibration(found, tmp_path / "runs")
     stored = json.loads(path.read_text("utf-8"))
-    assert stored["space"]["fingerprint"] == SPACE.fingerprint
+    assert stored["space"]["fingerprint"] == SPACE.fingerprint == found.fits.fingerprint
     assert stored["proposed"]["similarity"] == found.proposed.similarity
     assert stored["reliability"]["logistic"]["bins"]
+    assert stored["fits"]["hybrid"]["threshold"] == found.fits.hybrid.threshold
     assert str(tmp_path) not in path.read_text("utf-8")
-    assert load_fit(path, SPACE.fingerprint) == found.fit
-    with pytest.raises(BadInput, match="another space"):
-        load_fit(path, "other")
-    (tmp_path / "x.json").write_text("{}", "utf-8")
-    with pytest.raises(BadInput, match="no calibration"):
-        load_fit(tmp_path / "x.json", SPACE.fingerprint)
+
+
+def test_an_adopted_fit_is_what_searches_find(library: Library, tmp_path: Path) -> None:
+    """The file of fits gains the space, keeps other spaces, and a second time replaces it."""
+    _, golden = small_set(tmp_path)
+    found = calibrate([sample(golden, library)])
+    file = tmp_path / "new" / "relevance.json"
+    elsewhere = replace(found, fits=replace(found.fits, fingerprint="other", embedder="other"))
+    for one in (elsewhere, found, found):
+        adopt(one, file)
+    fits = fits_in(file)
+    assert [one.embedder for one in fits.spaces] == ["hashing", "other"]
+    assert fits.of({Lane.LEXICAL: 1, Lane.DENSE: 1}, SPACE) == found.fits.hybrid
+    assert fits.of({Lane.DENSE: 1}, SPACE) == found.fits.semantic
+    assert fits.of({Lane.LEXICAL: 1}, None) == found.lexical
 
 
 def test_different_spaces_do_not_mix() -> None:
     """Similarities of two models say nothing about each other."""
-    one = Sample("a", 1, "", SPACE, (0.5,), (0.1,), (0, 0), tuple(rows(10)))
+    one = Sample("a", 1, "", SPACE, (0.5,), (0.1,), (0, 0), {})
     with pytest.raises(BadInput, match="different spaces"):
         calibrate([one, replace(one, space=replace(SPACE, model="other"))])
 
 
 def test_nothing_relevant_in_the_index_is_refused() -> None:
     """Without a relevant pair there is nothing to separate."""
-    one = Sample("a", 1, "", SPACE, (), (0.1,), (0, 0), tuple(rows(10)))
+    one = Sample("a", 1, "", SPACE, (), (0.1,), (0, 0), {})
     with pytest.raises(BadInput, match="relevant and irrelevant documents"):
         calibrate([one])
 

@@ -50,6 +50,7 @@ NEUTRAL = {
     "common_share",
     "coverage_power",
     "embed_seconds",
+    "relevance_file",
     "batch",
     "busy_seconds",
 }

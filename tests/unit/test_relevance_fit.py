@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from itertools import pairwise
@@ -11,19 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.answers import Contribution, Lane
 from twolane.errors import BadInput
-from twolane.evaluation.relevance_fit import (
-    NAMES,
-    Features,
-    Isotonic,
-    Logistic,
-    features,
-    fit_from_json,
-    fit_isotonic,
-    fit_logistic,
-    reliability,
-)
+from twolane.evaluation.relevance_fit import fit_isotonic, fit_logistic, reliability
 
 OUTCOMES = st.lists(
     st.tuples(st.floats(-1, 1, allow_subnormal=False).map(lambda x: round(x, 3)), st.booleans()),
@@ -163,58 +151,3 @@ def test_one_kind_of_outcome_is_not_enough(relevant: list[bool]) -> None:
     ):
         with pytest.raises(BadInput, match="relevant and irrelevant"):
             attempt()
-
-
-def vote(lane: Lane, score: float, share: float = 1.0, *, abstained: bool = False) -> Contribution:
-    """What a lane gave a result."""
-    return Contribution(lane, None if abstained else 1, score, 1.0, share, 0.1, abstained)
-
-
-def test_features_come_from_contributions() -> None:
-    """Similarity is the dense lane's, coverage the root of the vote; who abstains saw nothing."""
-    found = features(
-        [
-            [vote(Lane.DENSE, 0.6), vote(Lane.LEXICAL, 3.0, 1.0)],
-            [vote(Lane.LEXICAL, 2.0, 0.25)],
-            [vote(Lane.DENSE, 0.5), vote(Lane.LEXICAL, 0.0, 0.9, abstained=True)],
-            [vote(Lane.DENSE, 0.4)],
-        ],
-        coverage_power=2.0,
-        floor=0.1,
-    )
-    assert [one.similarity for one in found] == [0.6, 0.1, 0.5, 0.4]
-    assert [one.nearness for one in found] == pytest.approx([0.0, -0.5, -0.1, -0.2])
-    assert [one.coverage for one in found] == [1.0, 0.5, 0.0, 0.0]
-    assert [one.complete for one in found] == [1.0, 0.0, 0.0, 0.0]
-    assert [one.height for one in found] == [1.0, 1 / 2, 1 / 3, 1 / 4]
-    assert features([], coverage_power=2.0, floor=0.0) == []
-
-
-def test_a_vote_without_power_is_a_full_one() -> None:
-    """Where every match votes alike, a match counts as complete."""
-    (found,) = features([[vote(Lane.LEXICAL, 1.0)]], coverage_power=0.0, floor=0.0)
-    assert (found.coverage, found.complete) == (1.0, 1.0)
-
-
-SIGNS = Features(0.3, -0.1, 0.5, 0.0, 0.5)
-
-
-@pytest.mark.parametrize(
-    "fit",
-    [
-        Isotonic(((0.0, 0.1), (0.5, 0.9))),
-        Logistic(-2.0, tuple(float(at) for at in range(len(NAMES)))),
-    ],
-)
-def test_a_fit_survives_its_file(fit: Isotonic | Logistic) -> None:
-    """What is read back predicts the same."""
-    again = fit_from_json(json.loads(json.dumps(fit.as_json())))
-    assert again == fit
-    assert again.of(SIGNS) == fit.of(SIGNS)
-
-
-@pytest.mark.parametrize("kept", [{}, {"kind": "logistic", "intercept": 0, "weights": {"x": 1}}])
-def test_a_foreign_fit_is_refused(kept: dict[str, object]) -> None:
-    """A fit over other features must not be applied to ours."""
-    with pytest.raises(BadInput, match="calibrate again"):
-        fit_from_json(kept)

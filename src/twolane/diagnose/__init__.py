@@ -116,6 +116,7 @@ class Diagnoser:
             verdict="",
             rank=rank,
             score=place.fused.score if place.fused else None,
+            relevance=place.fused.relevance if place.fused else None,
             found=place.found,
             unjudged_ahead=place.unjudged_ahead,
             obstacles=tuple(obstacles),

@@ -171,3 +171,4 @@ class Diagnosis:
     degraded: tuple[Degradation, ...]
     generation: int | None
     took_ms: float
+    relevance: float | None = None

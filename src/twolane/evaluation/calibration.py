@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from twolane import Answer, Library, Mode, Settings, digest
+from twolane.answers import Signs
 from twolane.errors import BadInput, EmbedderUnavailable
 from twolane.evaluation.golden import GoldenQuery, GoldenSet, as_references
 from twolane.evaluation.metrics import auroc
 from twolane.evaluation.naming import Names
 from twolane.evaluation.relevance_fit import (
-    Features,
-    Fit,
+    Isotonic,
     Reliability,
-    features,
     fit_isotonic,
     fit_logistic,
     reliability,
 )
 from twolane.evaluation.running import DEPTH
 from twolane.model import Space
+from twolane.relevance import Fit, Logistic, SpaceFits
 
 # Documents beyond this rank are less similar than a thousand others; they are only counted.
 DEEPEST = 1_000
@@ -35,7 +35,13 @@ QUANTILES = (0.01, 0.05, 0.25, 0.50, 0.75, 0.95, 0.99)
 # How much of what is relevant a more careful threshold keeps.
 CAREFUL = (0.99, 0.95, 0.90)
 FOLDS = 5
+# Of the queries that were answered, so many may be called unanswerable: what is wrongly called so
+# is still shown, and a stricter bound would let most queries without an answer pass.
+WRONGLY_DOUBTED = 0.05
 _STEP = 0.05
+
+# What an answer may rest on; a lane that cannot run leaves the other one alone.
+BASES = (Mode.HYBRID, Mode.SEMANTIC, Mode.LEXICAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Judged:
     """A result as it would be shown, and whether it is relevant to its query."""
 
     query: str
-    features: Features
+    signs: Signs
     relevant: bool
 
 
@@ -53,7 +59,7 @@ class Sample:
 
     Similarities are those of the best passage of each document for each query.
     Documents too far down to be looked at are counted in `unseen` (relevant, irrelevant).
-    `unanswerable` names the queries that nothing answers, as `judged` names them.
+    `judged` are the results by the lanes that gave them: both, meaning alone, words alone.
     """
 
     golden: str
@@ -63,8 +69,7 @@ class Sample:
     relevant: tuple[float, ...]
     irrelevant: tuple[float, ...]
     unseen: tuple[int, int]
-    judged: tuple[Judged, ...]
-    unanswerable: frozenset[str] = frozenset()
+    judged: Mapping[Mode, tuple[Judged, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,8 @@ class Threshold:
 class Rated:
     """A way to rate results, with what it was worth on queries that it was not fitted on.
 
-    `answerable` is the chance that an answerable query's first result is rated higher than an
-    unanswerable one's; None where there are not both kinds.
+    `answerable` is the chance that the best rating of a query that was answered is higher than
+    that of one that was not; None where there are not both kinds.
     """
 
     name: str
@@ -100,7 +105,9 @@ class Calibration:
 
     `histogram` is rows of (from, to, relevant pairs, irrelevant pairs); `quantiles` rows of
     (share, relevant, irrelevant). `careful` are thresholds that keep more of what is relevant.
-    `rated` are all fits that were tried, `fit` is the best of them, made from all queries.
+    `rated` are all fits that were tried on results of both lanes, then the logistic ones for a
+    lane alone; `fits` and `lexical` are made from all queries, the latter None where words alone
+    found too little that is irrelevant.
     """
 
     space: Space
@@ -110,8 +117,8 @@ class Calibration:
     proposed: Threshold
     careful: tuple[Threshold, ...]
     rated: tuple[Rated, ...]
-    best: str
-    fit: Fit
+    fits: SpaceFits
+    lexical: Fit | None
 
 
 def open_settings(settings: Settings) -> Settings:
@@ -141,7 +148,7 @@ def sample(
     relevant: list[float] = []
     irrelevant: list[float] = []
     unseen = [0, 0]
-    judged: list[Judged] = []
+    judged: dict[Mode, list[Judged]] = {mode: [] for mode in BASES}
     for number, query in enumerate(golden.queries):
         far = library.search(query.query, mode=Mode.SEMANTIC, limit=depth)
         _require_dense(far)
@@ -154,7 +161,8 @@ def sample(
             missed = sum(grade >= 1 for grade in query.grades.values()) - sum(marks)
             unseen[0] += missed
             unseen[1] += status.stats.documents - DEEPEST - missed
-        judged += _judged(_name(golden, query), query, library, names)
+        for mode in BASES:
+            judged[mode] += _judged(golden, query, library, names, mode)
         progress(number + 1, len(golden.queries))
     return Sample(
         golden=golden.name,
@@ -164,10 +172,7 @@ def sample(
         relevant=tuple(relevant),
         irrelevant=tuple(irrelevant),
         unseen=(unseen[0], unseen[1]),
-        judged=tuple(judged),
-        unanswerable=frozenset(
-            _name(golden, query) for query in golden.queries if query.unanswerable
-        ),
+        judged={mode: tuple(rows) for mode, rows in judged.items()},
     )
 
 
@@ -193,18 +198,30 @@ def calibrate(samples: Sequence[Sample], *, keep: float | None = None) -> Calibr
         unseen=(sum(one.unseen[0] for one in samples), sum(one.unseen[1] for one in samples)),
     )
     proposed = separating(curve) if keep is None else keeping(curve, keep)
-    judged = [row for one in samples for row in one.judged]
-    rated, best, fit = fitted(judged, frozenset().union(*(one.unanswerable for one in samples)))
+    judged = {mode: [row for one in samples for row in one.judged[mode]] for mode in BASES}
+    hybrid, semantic = fitted(judged[Mode.HYBRID]), fitted(judged[Mode.SEMANTIC])
+    lexical = _fitted_by_words(judged[Mode.LEXICAL])
+    space = spaces.pop()
     return Calibration(
-        space=spaces.pop(),
+        space=space,
         samples=tuple(samples),
         histogram=tuple(histogram(found, others)),
         quantiles=tuple((at, quantile(found, at), quantile(others, at)) for at in QUANTILES),
         proposed=proposed,
         careful=tuple(keeping(curve, share) for share in CAREFUL),
-        rated=tuple(rated),
-        best=best,
-        fit=fit,
+        rated=(
+            *compared(judged[Mode.HYBRID]),
+            Rated(Mode.SEMANTIC.value, *semantic[1:]),
+            *([Rated(Mode.LEXICAL.value, *lexical[1:])] if lexical else []),
+        ),
+        fits=SpaceFits(
+            fingerprint=space.fingerprint,
+            embedder=space.embedder,
+            model=space.model,
+            hybrid=hybrid[0],
+            semantic=semantic[0],
+        ),
+        lexical=lexical[0] if lexical else None,
     )
 
 
@@ -267,35 +284,49 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
 
 
-def fitted(
-    judged: Sequence[Judged], unanswerable: Collection[str] = ()
-) -> tuple[list[Rated], str, Fit]:
-    """Every way to rate results, rated on queries it has not seen; the best one, from all.
+def compared(judged: Sequence[Judged]) -> list[Rated]:
+    """Ways to rate results, each worth what it is on queries that it has not seen.
 
-    The base rate, one number for all results, is there to show what knowing nothing is worth.
+    The base rate, one number for all results, shows what knowing nothing is worth,
+    and the isotonic fit what the similarity alone is.
     """
-    makers: dict[str, Callable[[Sequence[Judged]], Fit]] = {
-        "isotonic": lambda rows: fit_isotonic(
-            [row.features.similarity for row in rows], [row.relevant for row in rows]
-        ),
-        "logistic": lambda rows: fit_logistic(
-            [row.features.values for row in rows], [row.relevant for row in rows]
-        ),
-    }
     relevant = [row.relevant for row in judged]
     share = sum(relevant) / max(1, len(relevant))
-    ratings = {"base rate": [share] * len(judged)}
-    ratings |= {name: cross_predicted(judged, make) for name, make in makers.items()}
-    rated = [
-        Rated(name, reliability(given, relevant), _answerable(judged, given, unanswerable))
+    ratings = {
+        "base rate": [share] * len(judged),
+        "isotonic": cross_predicted(judged, _isotonic),
+        "logistic": cross_predicted(judged, _logistic),
+    }
+    return [
+        Rated(name, reliability(given, relevant), answered_auroc(judged, given))
         for name, given in ratings.items()
     ]
-    best = min(rated[1:], key=lambda one: one.reliability.brier).name
-    return rated, best, makers[best](judged)
+
+
+def fitted(judged: Sequence[Judged]) -> tuple[Fit, Reliability, float | None]:
+    """The fit that searches use, made from all results, and what it is worth on unseen queries.
+
+    Its threshold is the highest that doubts at most `WRONGLY_DOUBTED` of the answered queries.
+    """
+    given = cross_predicted(judged, _logistic)
+    told = reliability(given, [row.relevant for row in judged])
+    answered, _ = _best_ratings(judged, given)
+    threshold = sorted(answered)[math.floor(WRONGLY_DOUBTED * len(answered))]
+    return Fit(_logistic(judged), threshold), told, answered_auroc(judged, given)
+
+
+def _fitted_by_words(judged: Sequence[Judged]) -> tuple[Fit, Reliability, float | None] | None:
+    try:
+        return fitted(judged)
+    except BadInput:
+        # On a few queries words alone may find nothing but what is relevant.
+        return None
 
 
 def cross_predicted(
-    judged: Sequence[Judged], make: Callable[[Sequence[Judged]], Fit], folds: int = FOLDS
+    judged: Sequence[Judged],
+    make: Callable[[Sequence[Judged]], Isotonic | Logistic],
+    folds: int = FOLDS,
 ) -> list[float]:
     """What each result is rated by a fit that has seen no result of its query."""
     # By their digests the queries of one set or theme spread over the folds, each time alike.
@@ -306,36 +337,47 @@ def cross_predicted(
         )
     fold = {query: number % folds for number, query in enumerate(queries)}
     fits = [make([row for row in judged if fold[row.query] != one]) for one in range(folds)]
-    return [fits[fold[row.query]].of(row.features) for row in judged]
+    return [fits[fold[row.query]].of(row.signs) for row in judged]
 
 
-def _answerable(
-    judged: Sequence[Judged], ratings: Sequence[float], unanswerable: Collection[str]
-) -> float | None:
-    firsts: dict[str, float] = {}
+def answered_auroc(judged: Sequence[Judged], ratings: Sequence[float]) -> float | None:
+    """How well the best rating of each query tells those with a relevant result from the rest."""
+    answered, others = _best_ratings(judged, ratings)
+    return auroc(answered, others) if answered and others else None
+
+
+def _best_ratings(
+    judged: Sequence[Judged], ratings: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """The best rating of each query: of those with a relevant result, and of the others."""
+    best: dict[str, float] = {}
     for row, rating in zip(judged, ratings, strict=True):
-        firsts.setdefault(row.query, rating)
-    without = [rating for query, rating in firsts.items() if query in unanswerable]
-    others = [rating for query, rating in firsts.items() if query not in unanswerable]
-    return auroc(others, without) if others and without else None
-
-
-def _name(golden: GoldenSet, query: GoldenQuery) -> str:
-    return f"{golden.name} {query.id}"
-
-
-def _judged(name: str, query: GoldenQuery, library: Library, names: Names) -> list[Judged]:
-    """The results that a person would see, as hybrid search ranks them."""
-    answer = library.search(query.query, limit=DEPTH)
-    _require_dense(answer)
-    known = features(
-        [result.contributions for result in answer.results],
-        coverage_power=library.settings.coverage_power,
-        floor=library.settings.min_similarity,
+        best[row.query] = max(rating, best.get(row.query, 0.0))
+    answered = {row.query for row in judged if row.relevant}
+    return (
+        [rating for query, rating in best.items() if query in answered],
+        [rating for query, rating in best.items() if query not in answered],
     )
+
+
+def _isotonic(rows: Sequence[Judged]) -> Isotonic:
+    return fit_isotonic([row.signs.similarity for row in rows], [row.relevant for row in rows])
+
+
+def _logistic(rows: Sequence[Judged]) -> Logistic:
+    return fit_logistic([row.signs.values for row in rows], [row.relevant for row in rows])
+
+
+def _judged(
+    golden: GoldenSet, query: GoldenQuery, library: Library, names: Names, mode: Mode
+) -> list[Judged]:
+    """The results that a person would see."""
+    answer = library.search(query.query, mode=mode, limit=DEPTH)
+    _require_dense(answer)
     return [
-        Judged(name, one, answers)
-        for one, answers in zip(known, _marks(query, answer, names), strict=True)
+        Judged(f"{golden.name} {query.id}", result.signs, answers)
+        for result, answers in zip(answer.results, _marks(query, answer, names), strict=True)
+        if result.signs is not None
     ]
 
 

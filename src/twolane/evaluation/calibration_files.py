@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from twolane.errors import BadInput
 from twolane.evaluation.ablation_files import store
 from twolane.evaluation.calibration import Calibration, Threshold
 from twolane.evaluation.fingerprints import ranking_code
-from twolane.evaluation.relevance_fit import Fit, fit_from_json
 from twolane.evaluation.running import machine
-from twolane.evaluation.text_files import read_text
+from twolane.evaluation.text_files import write_text
+from twolane.relevance import fit_json, fits_text
+from twolane.relevance_files import fits_in
 
-FORMAT = "twolane-calibration/1"
+FORMAT = "twolane-calibration/2"
 
 
 def save_calibration(calibration: Calibration, folder: Path) -> Path:
@@ -33,18 +33,11 @@ def save_calibration(calibration: Calibration, folder: Path) -> Path:
     return store(text, folder, f"calibration-{calibration.space.embedder}", now)
 
 
-def load_fit(path: Path, fingerprint: str) -> Fit:
-    """The fit of a calibration; refused if it belongs to another space."""
-    try:
-        document = json.loads(read_text(path))
-        space = document["space"]["fingerprint"]
-        kept = document["fit"]
-        known = document["format"] == FORMAT
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise BadInput(f"{path} is no calibration ({error}); calibrate again") from error
-    if not known or space != fingerprint:
-        raise BadInput(f"{path} was made for another space or version; calibrate again")
-    return fit_from_json(kept)
+def adopt(calibration: Calibration, file: Path) -> None:
+    """Put the fits where searches find them, in place of those that the space had there."""
+    fits = fits_in(file).with_space(calibration.fits, calibration.lexical)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, fits_text(fits))
 
 
 def as_json(calibration: Calibration) -> dict[str, Any]:
@@ -84,8 +77,11 @@ def as_json(calibration: Calibration) -> dict[str, Any]:
             one.name: {**asdict(one.reliability), "answerable_auroc": one.answerable}
             for one in calibration.rated
         },
-        "best": calibration.best,
-        "fit": calibration.fit.as_json(),
+        "fits": {
+            "hybrid": fit_json(calibration.fits.hybrid),
+            "semantic": fit_json(calibration.fits.semantic),
+            "lexical": fit_json(calibration.lexical) if calibration.lexical else None,
+        },
     }
 
 

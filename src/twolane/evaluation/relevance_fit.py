@@ -1,6 +1,6 @@
-"""From what a search knows of a result to the chance that it is relevant.
+"""Fits from the signs of a result to the chance that it is relevant, and what they are worth.
 
-Pure functions over numbers: fitting needs NumPy, predicting needs nothing.
+Pure functions over numbers; fitting needs NumPy.
 Every fit is monotone: more similar, better covered or better ranked never means less relevant.
 """
 
@@ -8,67 +8,23 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from twolane.answers import Contribution, Lane
+from twolane.answers import Signs
 from twolane.errors import BadInput
 from twolane.evaluation.metrics import auroc
+from twolane.relevance import Logistic
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# A coverage this near to 1 is all of the query; sums of rarities do not add up to the last bit.
-_COMPLETE = 0.999
-
 # Keeps the weights finite where some results can be told apart without an error.
 _RIDGE = 1.0
 _MOST_STEPS = 5_000
 _CONVERGED = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """What is known of one result when it is shown; more of anything is a better sign.
-
-    `nearness` is how far its similarity lies below the best of the same answer (0 at most),
-    `coverage` the share of the query's information that its words hold, `complete` whether they
-    hold all of it, `height` 1 / rank.
-    """
-
-    similarity: float
-    nearness: float
-    coverage: float
-    complete: float
-    height: float
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """The numbers in the order of `NAMES`."""
-        return (self.similarity, self.nearness, self.coverage, self.complete, self.height)
-
-
-NAMES = Features.__slots__
-
-
-def features(
-    answer: Sequence[Sequence[Contribution]], *, coverage_power: float, floor: float
-) -> list[Features]:
-    """The features of each result of an answer, from its contributions, best result first.
-
-    A result that the dense lane did not bring is as similar as its `floor`, the threshold, allows.
-    """
-    votes = [{one.lane: one for one in given} for given in answer]
-    similarities = [_similarity(given.get(Lane.DENSE), floor) for given in votes]
-    best = max(similarities, default=floor)
-    found = []
-    for rank, (given, similarity) in enumerate(zip(votes, similarities, strict=True), start=1):
-        coverage = _coverage(given.get(Lane.LEXICAL), coverage_power)
-        complete = float(coverage >= _COMPLETE)
-        found.append(Features(similarity, similarity - best, coverage, complete, 1 / rank))
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,53 +43,9 @@ class Isotonic:
         (left, low), (right, high) = self.points[at - 1], self.points[at]
         return low + (high - low) * (value - left) / (right - left)
 
-    def of(self, found: Features) -> float:
+    def of(self, signs: Signs) -> float:
         """The probability that a result is relevant, by its similarity alone."""
-        return self.predict(found.similarity)
-
-    def as_json(self) -> dict[str, Any]:
-        """The fit as an artefact keeps it."""
-        return {"kind": "isotonic", "feature": NAMES[0], "points": [list(p) for p in self.points]}
-
-
-@dataclass(frozen=True, slots=True)
-class Logistic:
-    """`1 / (1 + e^−(intercept + Σ weight × value))`, no weight below 0."""
-
-    intercept: float
-    weights: tuple[float, ...]
-
-    def predict(self, values: Sequence[float]) -> float:
-        """The probability at these values."""
-        pairs = zip(self.weights, values, strict=True)
-        logit = self.intercept + sum(weight * value for weight, value in pairs)
-        # Both forms are the same number; each overflows where the other does not.
-        if logit >= 0:
-            return 1 / (1 + math.exp(-logit))
-        odds = math.exp(logit)
-        return odds / (1 + odds)
-
-    def of(self, found: Features) -> float:
-        """The probability that a result is relevant, by all of its features."""
-        return self.predict(found.values)
-
-    def as_json(self) -> dict[str, Any]:
-        """The fit as an artefact keeps it."""
-        weights = dict(zip(NAMES, self.weights, strict=True))
-        return {"kind": "logistic", "intercept": self.intercept, "weights": weights}
-
-
-Fit = Isotonic | Logistic
-
-
-def fit_from_json(given: Mapping[str, Any]) -> Fit:
-    """The fit that an artefact keeps."""
-    if given.get("kind") == "isotonic":
-        return Isotonic(tuple((float(x), float(y)) for x, y in given["points"]))
-    if given.get("kind") == "logistic" and set(given["weights"]) == set(NAMES):
-        weights = tuple(float(given["weights"][name]) for name in NAMES)
-        return Logistic(float(given["intercept"]), weights)
-    raise BadInput("this fit was made by another Twolane; calibrate again")
+        return self.predict(signs.similarity)
 
 
 def fit_isotonic(values: Sequence[float], relevant: Sequence[bool]) -> Isotonic:
@@ -234,18 +146,6 @@ def reliability(
         ),
         bins=rows,
     )
-
-
-def _similarity(vote: Contribution | None, floor: float) -> float:
-    return floor if vote is None or vote.score is None else vote.score
-
-
-def _coverage(vote: Contribution | None, power: float) -> float:
-    """The share behind a vote; a lane that abstained or has not found the document saw nothing."""
-    if vote is None or vote.abstained:
-        return 0.0
-    # With the power 0 every match votes alike, and the share cannot be told.
-    return float(vote.vote ** (1 / power)) if power else 1.0
 
 
 def _share(block: Sequence[float]) -> float:

@@ -26,11 +26,22 @@ def ablation_json(ablation: Ablation, file: Path) -> Json:
     }
 
 
-def calibration_json(calibration: Calibration, file: Path, change: str | None) -> Json:
-    """What `eval calibrate` found; `change` is what became of the settings file, if asked for."""
+def calibration_json(
+    calibration: Calibration, file: Path, change: str | None, adopted: Path | None
+) -> Json:
+    """What `eval calibrate` found.
+
+    `change` is what became of the settings file, if asked for; `adopted` is the file that searches
+    find the fit in, if they use it.
+    """
     from twolane.evaluation.calibration_files import as_json
 
-    return {**as_json(calibration), "file": str(file), "settings_change": change}
+    return {
+        **as_json(calibration),
+        "file": str(file),
+        "settings_change": change,
+        "adopted": str(adopted) if adopted else None,
+    }
 
 
 def xquad_json(

@@ -27,6 +27,7 @@ def diagnosis_json(diagnosis: Diagnosis) -> Json:
         "verdict": diagnosis.verdict,
         "rank": diagnosis.rank,
         "score": diagnosis.score,
+        "relevance": diagnosis.relevance,
         "found": diagnosis.found,
         "unjudged_ahead": diagnosis.unjudged_ahead,
         "obstacles": [_obstacle(one) for one in diagnosis.obstacles],

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twolane.answers import Answer, Contribution, Degradation, Result
+    from twolane.answers import Answer, Contribution, Degradation, Result, Signs
     from twolane.completeness import FileStatus, Status
     from twolane.indexing import Report
     from twolane.model import Collection, Document, Generation, Problem
@@ -223,6 +223,23 @@ def _result(result: Result) -> Json:
         "lines": list(result.lines) if result.lines else None,
         "snippet": result.snippet,
         "contributions": [_contribution(one) for one in result.contributions],
+        "signs": signs_json(result.signs),
+    }
+
+
+def signs_json(signs: Signs | None) -> Json | None:
+    """What the relevance of a result was read from."""
+    if signs is None:
+        return None
+    return {
+        "similarity": signs.similarity,
+        "prominence": signs.prominence,
+        "foreign": signs.foreign,
+        "coverage": signs.coverage,
+        "complete": bool(signs.complete),
+        "wording": signs.wording,
+        "naming": signs.naming,
+        "height": signs.height,
     }
 
 

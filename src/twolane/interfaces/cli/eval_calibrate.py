@@ -21,7 +21,7 @@ from twolane.interfaces.cli.eval_printing import say_grid
 from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose
 from twolane.interfaces.cli.progress import Steps, steps_bar
-from twolane.settings import Settings
+from twolane.settings import Settings, relevance_path
 
 if TYPE_CHECKING:
     from twolane.evaluation.calibration import Calibration, Sample, Threshold
@@ -40,6 +40,12 @@ def calibrate(
     ],
     write: Annotated[
         bool, typer.Option("--write", help="Put the threshold into your settings file.")
+    ] = False,
+    adopting: Annotated[
+        bool,
+        typer.Option(
+            "--adopt", help="Let searches use the new fit, though the space has one already."
+        ),
     ] = False,
     keep: Annotated[
         float | None,
@@ -72,13 +78,18 @@ def calibrate(
         steps.step("fitting")
         found = calibrated(samples, keep=keep)
     file = save_calibration(found, runs)
+    adopted = _adopt(found, settings, asked=adopting)
     change = _write(settings_file(loaded), found.proposed) if write else None
     if as_json:
-        output.say_json(tuning_wire.calibration_json(found, file, change))
+        output.say_json(tuning_wire.calibration_json(found, file, change, adopted))
         return
     _tell(found, keep)
     if not quiet:
         output.say("stored in ", (str(file), output.PLACE))
+        if adopted is None:
+            output.say("searches keep the relevance that they have; --adopt gives them this one")
+        else:
+            output.say("searches use this relevance: ", (str(adopted), output.PLACE))
     if change is not None:
         _tell_change(settings_file(loaded), change, quiet=quiet)
     elif not quiet:
@@ -111,6 +122,18 @@ def _library(
         library.close()
         raise
     return library
+
+
+def _adopt(found: Calibration, settings: Settings, *, asked: bool) -> Path | None:
+    """Give searches the fit if they have none for the space, or if that was asked for."""
+    from twolane.evaluation.calibration_files import adopt
+    from twolane.relevance_files import known_fits
+
+    if not asked and known_fits(settings).knows(found.space):
+        return None
+    file = relevance_path(settings)
+    adopt(found, file)
+    return file
 
 
 def _write(file: Path, threshold: Threshold) -> str:
@@ -196,12 +219,11 @@ def _tell_reliability(found: Calibration) -> None:
     rows = [["fit", "Brier", "ECE", "AUROC", "AUROC answerable"]]
     for one in found.rated:
         said = one.reliability
-        name = f"{one.name} (best)" if one.name == found.best else one.name
         told = "" if one.answerable is None else share(one.answerable)
-        rows.append([name, f"{said.brier:.4f}", share(said.ece), share(said.auroc), told])
+        rows.append([one.name, f"{said.brier:.4f}", share(said.ece), share(said.auroc), told])
     say_grid(rows)
     output.say()
-    best = next(one for one in found.rated if one.name == found.best).reliability
+    best = next(one for one in found.rated if one.name == "logistic").reliability
     bins = [["predicted", "results", "mean", "relevant"]]
     bins += [
         [
@@ -213,6 +235,14 @@ def _tell_reliability(found: Calibration) -> None:
         for one in best.bins
     ]
     say_grid(bins)
+    output.say()
+    alone = [f"{share(found.fits.semantic.threshold)} by meaning alone"]
+    if found.lexical is not None:
+        alone.append(f"{share(found.lexical.threshold)} by words alone")
+    output.say(
+        f"a query counts as answered from a relevance of {share(found.fits.hybrid.threshold)} on "
+        f"({', '.join(alone)})"
+    )
     output.say()
 
 

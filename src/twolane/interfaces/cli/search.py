@@ -98,6 +98,9 @@ def _show(answer: Answer, *, explain: bool, quiet: bool) -> None:
         meant = repair.written or ", ".join(repair.terms)
         if not quiet:
             output.note(f"no note holds {repair.typed!r}; taken for {meant} ({repair.kind})")
+    if answer.answerable is False and answer.results:
+        output.say(("nothing relevant; nearest:", output.BAD))
+        output.say()
     for number, result in enumerate(answer.results, start=1):
         if number > 1:
             output.say()
@@ -123,9 +126,20 @@ def _show_result(number: int, result: Result, *, explain: bool) -> None:
     if result.tags:
         output.say((" ".join(f"#{tag}" for tag in result.tags), output.DIM), indent=indent)
     if explain:
-        output.say((f"score {result.score:.5f}", output.DIM), indent=indent)
+        output.say((_scored(result), output.DIM), indent=indent)
         for contribution in result.contributions:
             output.say((_explained(contribution), output.DIM), indent=indent + 2)
+
+
+def _scored(result: Result) -> str:
+    """The fused score, and how likely the result is relevant, by which signs."""
+    said = [f"score {result.score:.5f}"]
+    if result.relevance is not None:
+        said.append(f"relevance {result.relevance:.2f}")
+    if result.signs is not None:
+        signs = wire.signs_json(result.signs) or {}
+        said += [f"{name} {value:.2g}" for name, value in signs.items() if value]
+    return "  ".join(said)
 
 
 def _range(lines: tuple[int, int]) -> str:

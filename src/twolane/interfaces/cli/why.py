@@ -86,6 +86,8 @@ def _show_lanes(found: Diagnosis) -> None:
         output.say(
             (f"{'':<8}  {'':>9}  {'':>8}  {'':>6}  {'sum':>6}  {found.score:>8.5f}", output.DIM)
         )
+    if found.relevance is not None:
+        output.say((f"relevance {found.relevance:.2f}", output.DIM))
 
 
 def _lane(one: Opinion) -> str:
