@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from twolane.answers import Degradation
-from twolane.model import FileRecord, FileState, Generation, Progress
+from twolane.model import Failure, FileRecord, FileState, Generation, Progress
 from twolane.permissions import require
 from twolane.ports import Stats, Store
 from twolane.scopes import Capability, Scope
 from twolane.spaces import serving
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a generation is, and how long the rest will take at the rate it had last."""
+
+    generation: Generation
+    progress: Progress
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate; None if nothing is pending, or nothing is known of the rate."""
+        if not self.progress.pending or not self.generation.rate:
+            return None
+        return self.progress.pending / self.generation.rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +37,7 @@ class Status:
     skipped: int
     failed: int
     generation: Generation | None
-    generations: tuple[Generation, ...]
+    generations: tuple[Standing, ...]
     degraded: tuple[Degradation, ...]
     location: str
 
@@ -34,13 +49,13 @@ class FileStatus:
     collection: str
     record: FileRecord
     waiting: int
-    failure: str | None
+    failure: Failure | None
 
 
 def status_of(
     store: Store,
     scope: Scope,
-    degraded: Callable[[Generation | None], tuple[Degradation, ...]],
+    degraded: tuple[Degradation, ...],
 ) -> Status:
     """How complete the index is; `degraded` tells which lanes cannot run."""
     require(scope, Capability.SEARCH)
@@ -56,8 +71,8 @@ def status_of(
         skipped=sum(record.state == FileState.SKIPPED for record in records),
         failed=sum(record.state == FileState.FAILED for record in records),
         generation=generation,
-        generations=tuple(store.generations()),
-        degraded=degraded(generation),
+        generations=tuple(Standing(one, store.progress(one.number)) for one in store.generations()),
+        degraded=degraded,
         location=store.location,
     )
 
@@ -67,7 +82,7 @@ def files_of(store: Store, scope: Scope) -> list[FileStatus]:
     require(scope, Capability.SEARCH)
     generation = serving(store)
     waiting: Mapping[str, int] = {}
-    failures: Mapping[str, str] = {}
+    failures: Mapping[str, Failure] = {}
     if generation:
         waiting = store.unembedded(generation.number)
         failures = store.failures(generation.number)

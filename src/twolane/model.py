@@ -278,25 +278,38 @@ class Space:
 
 
 class GenerationState(StrEnum):
-    """Whether a generation is being filled, answers searches, or waits to be dropped."""
+    """What a generation is for.
+
+    Filling: on its way to its first complete state.
+    Serving: answers searches.
+    Standby: kept complete, and answers while the serving one lacks passages.
+    Held: was rolled back or refused by a gate; serves only when it is told to.
+    Retired: was replaced; kept as it is for a return.
+    """
 
     FILLING = "filling"
     SERVING = "serving"
+    STANDBY = "standby"
+    HELD = "held"
     RETIRED = "retired"
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One set of vectors in one space."""
+    """One set of vectors in one space; `rate` is how many passages a second it last got."""
 
     number: int
     space: Space
     state: GenerationState
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A passage that has no vector yet, with what is needed to embed it."""
+    """A passage that has no vector yet, with what is needed to embed it.
+
+    `tries` is how often it has failed so far.
+    """
 
     content_hash: str
     text_hash: str
@@ -304,15 +317,32 @@ class Pending:
     headings: tuple[str, ...]
     text: str
     language: str | None = None
+    tries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a generation is: distinct passages by state."""
+    """How far a generation is: distinct passages by state.
+
+    Of the failed ones, `abandoned` are not tried again until somebody asks for it.
+    """
 
     ready: int
     pending: int
     failed: int
+    abandoned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a passage could not be embedded, how often it was tried, and when it is tried again.
+
+    The time is in seconds since 1970; None: not until somebody asks for it.
+    """
+
+    reason: str
+    tries: int
+    next_try: float | None
 
 
 def digest(text: str) -> str:

@@ -8,9 +8,10 @@ Stores are safe to call from several threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection as Group
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from twolane.answers import Candidate, Frequencies, Neighbour, Place, Sort
 from twolane.model import (
@@ -19,6 +20,7 @@ from twolane.model import (
     Chunk,
     Collection,
     Document,
+    Failure,
     FileRecord,
     Generation,
     Pending,
@@ -254,21 +256,43 @@ class Vectors(Protocol):
         """All generations, oldest first."""
 
     def open_generation(self, space: Space) -> Generation:
-        """The generation of this space that is not retired, created if there is none.
+        """The generation of this space, created if there is none.
 
         The first generation of a store serves at once; a later one fills until activated.
+        One that was retired fills again, with the vectors that it had.
         """
 
-    def activate(self, generation: int) -> None:
-        """Let this generation serve and retire the one that did."""
+    def activate(
+        self, generation: int, *, standby: Container[int] = (), held: Container[int] = ()
+    ) -> None:
+        """Let this generation serve, at once for every reader.
+
+        Of the others that served or stood by, those named stand by or are held back,
+        and the rest retire.
+        """
+
+    def hold(self, generation: int) -> None:
+        """Keep a generation that does not serve from taking over by itself."""
 
     def drop_generation(self, generation: int) -> None:
         """Delete a generation with its vectors."""
 
-    def claim(self, generation: int, *, worker: str, limit: int, seconds: float) -> list[Pending]:
+    def set_rate(self, generation: int, rate: float) -> None:
+        """Remember how many passages a second the generation is filled by."""
+
+    def claim(
+        self,
+        generation: int,
+        *,
+        worker: str,
+        limit: int,
+        seconds: float,
+        ids: Group[str] | None = None,
+    ) -> list[Pending]:
         """Up to `limit` passages without a vector, leased to `worker` for `seconds`.
 
-        A passage that is leased to somebody else, or failed and not due, is left out.
+        A passage that is leased to somebody else, or failed and not due, is left out;
+        with `ids`, so are those of other documents.
         """
 
     def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
@@ -291,8 +315,19 @@ class Vectors(Protocol):
     ) -> None:
         """Replace the vectors and set the means they were centred by, both or neither."""
 
-    def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
-        """Record that a passage could not be embedded, and when to try again."""
+    def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of those passages that have one of their own, by content hash."""
+
+    def fail(
+        self, generation: int, content_hash: str, reason: str, *, retry_in: float | None
+    ) -> None:
+        """Record that a passage could not be embedded, and when to try again; None: never."""
+
+    def retry(self, generation: int) -> int:
+        """Make every passage that failed due now, as if never tried; how many there were."""
+
+    def due(self, generation: int) -> float | None:
+        """Seconds until a lease ends or a failed passage is due; None if nobody waits for any."""
 
     def workers(self, generation: int) -> list[str]:
         """The workers that hold a lease, sorted, whether it has run out or not."""
@@ -303,11 +338,17 @@ class Vectors(Protocol):
     def progress(self, generation: int) -> Progress:
         """How many distinct passages are ready, pending and failed."""
 
-    def failures(self, generation: int) -> dict[str, str]:
-        """Reason by document id, for documents with a passage that failed."""
+    def failures(self, generation: int) -> dict[str, Failure]:
+        """The failure of the first passage that failed, by document id."""
 
     def unembedded(self, generation: int) -> dict[str, int]:
         """Number of passages without a vector by document id, where there are any."""
+
+    def uncovered(self, generation: int) -> int:
+        """How many passages `nearest` cannot compare: no vector of their own, none to borrow.
+
+        Cheap enough for every query.
+        """
 
     def sweep(self) -> int:
         """Delete vectors that serve no chunk any more; the number deleted."""
@@ -344,6 +385,25 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of a query."""
+
+
+@runtime_checkable
+class Parallel(Protocol):
+    """An embedder that gains from several calls at once; others are called one at a time."""
+
+    parallel: int
+
+
+@runtime_checkable
+class Reusing(Protocol):
+    """An embedder part of whose work may be stored already, in another space."""
+
+    @property
+    def reuses(self) -> Space:
+        """The space whose stored vectors it can use."""
+
+    def embed_beside(self, texts: Sequence[str], known: Sequence[Vector | None]) -> Matrix:
+        """One unit row per text; `known` is each text's vector in that space where it is known."""
 
 
 class Source(Protocol):

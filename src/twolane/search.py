@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
-from twolane.errors import EmbedderError, NotBuiltYet, NotPermitted, StoreError
+from twolane.errors import EmbedderError, EmbedderUnavailable, NotBuiltYet, NotPermitted, StoreError
 from twolane.fusion import Ranking, fuse
 from twolane.intent import Intent, classify
 from twolane.lanes import dense_hits, lexical_hits
 from twolane.model import Generation
 from twolane.permissions import require
-from twolane.ports import Embedder, Store
+from twolane.ports import Store
 from twolane.query import Query, narrow, parse
 from twolane.relevance import DEPTH, Fits, answerable, rated
 from twolane.relevance_files import known_fits
@@ -24,9 +24,11 @@ from twolane.repair import HeldVocabulary, repaired
 from twolane.results import result_of
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
-from twolane.spaces import Background, bounds, confidence, embed_query, serving
+from twolane.spaces import Background, Embedders, Served, bounds, choose, confidence, embed_query
 
 log = logging.getLogger("twolane")
+
+SWITCHED_OFF = "semantic search is switched off (semantic = false)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class _Found:
     ms: float
     generation: Generation | None = None
     failure: str | None = None
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +67,14 @@ class Searcher:
         self,
         store: Store,
         settings: Settings,
-        embedder: Embedder | None,
-        no_embedder: str = "no embedder is configured",
+        embedders: Embedders,
+        pinned: int | None = None,
     ) -> None:
+        """`pinned` is the generation to ask, whether it serves or not."""
         self._store = store
         self._settings = settings
-        self._embedder = embedder
-        self._no_embedder = no_embedder
+        self._embedders = embedders
+        self._pinned = pinned
         self._background = Background()
         self._overdue: set[Future[_Found]] = set()
         self._vocabulary = HeldVocabulary(store)
@@ -160,7 +164,7 @@ class Searcher:
 
     def under(self, settings: Settings) -> Searcher:
         """A searcher of the same store and embedder under other settings; to be closed, too."""
-        return Searcher(self._store, settings, self._embedder, self._no_embedder)
+        return Searcher(self._store, settings, self._embedders, self._pinned)
 
     def close(self) -> None:
         """Let the background threads end."""
@@ -227,7 +231,9 @@ class Searcher:
         if waiting is not None:
             found[Lane.DENSE] = self._finish_dense(waiting)
         degraded = tuple(
-            Degradation(lane, one.failure) for lane, one in found.items() if one.failure
+            Degradation(lane, reason)
+            for lane, one in found.items()
+            if (reason := one.failure or one.remark)
         )
         for degradation in degraded:
             self._warn_once(degradation)
@@ -251,42 +257,61 @@ class Searcher:
     ) -> Future[_Found] | _Found:
         if Capability.SEMANTIC not in asked.capabilities:
             return _Found((), 0.0, failure=str(NotPermitted(Capability.SEMANTIC)))
-        if self._embedder is None:
-            return _Found((), 0.0, failure=self._no_embedder)
+        if not self._settings.semantic:
+            return _Found((), 0.0, failure=SWITCHED_OFF)
         self._overdue = {future for future in self._overdue if not future.done()}
         if self._overdue:
             return _Found((), 0.0, failure="the embedder is still busy with an earlier query")
-        embedder = self._embedder
-        return self._background.submit(lambda: self._dense(embedder, query, scope, pool))
+        return self._background.submit(lambda: self._dense(query, scope, pool))
 
-    def _dense(self, embedder: Embedder, query: Query, scope: Scope, pool: int) -> _Found:
+    def _dense(self, query: Query, scope: Scope, pool: int) -> _Found:
         started = time.perf_counter()
-        try:
-            generation = serving(self._store)
-            if generation is None:
-                return _Found((), 0.0, failure="there are no vectors yet; run `twolane index`")
-            vector = embed_query(
-                embedder, generation, query.meaning, query.reading.languages, self._store
-            )
-            hits = dense_hits(
-                self._store,
-                generation.number,
-                vector,
-                scope,
-                limit=self._settings.dense_pool or pool,
-                floor=self._settings.min_similarity,
-                cosine=self._settings.similarity == "cosine",
-                confidence=(
-                    confidence(generation.space)
-                    if self._settings.confidence
-                    else lambda similarity: 1.0
-                ),
-                plausible=query.reading.languages if query.reading.spoken else None,
-                bounds=bounds(generation.space) if self._settings.counterparts else None,
-            )
-        except (EmbedderError, StoreError) as error:
-            return _Found((), (time.perf_counter() - started) * 1000, failure=str(error))
-        return _Found(hits, (time.perf_counter() - started) * 1000, generation)
+        while True:
+            served = None
+            try:
+                served = self._served()
+                hits = self._meant(served, query, scope, pool)
+            except (EmbedderError, StoreError) as error:
+                if served is None or not self._is_gone(served):
+                    taken = (time.perf_counter() - started) * 1000
+                    return _Found((), taken, failure=str(error))
+                continue
+            if hits or not self._is_gone(served):
+                taken = (time.perf_counter() - started) * 1000
+                return _Found(hits, taken, served.generation, remark=served.remark)
+
+    def _meant(self, served: Served, query: Query, scope: Scope, pool: int) -> Sequence[Hit]:
+        generation = served.generation
+        return dense_hits(
+            self._store,
+            generation.number,
+            embed_query(served, query.meaning, query.reading.languages, self._store),
+            scope,
+            limit=self._settings.dense_pool or pool,
+            floor=self._settings.min_similarity,
+            cosine=self._settings.similarity == "cosine",
+            confidence=(
+                confidence(generation.space)
+                if self._settings.confidence
+                else lambda similarity: 1.0
+            ),
+            plausible=query.reading.languages if query.reading.spoken else None,
+            bounds=bounds(generation.space) if self._settings.counterparts else None,
+        )
+
+    def _is_gone(self, served: Served) -> bool:
+        """Whether the generation was dropped while it was asked: another one serves by now."""
+        return self._pinned is None and all(
+            one.number != served.generation.number for one in self._store.generations()
+        )
+
+    def _served(self) -> Served:
+        if self._pinned is None:
+            return choose(self._store, self._embedders)
+        for one in self._store.generations():
+            if one.number == self._pinned and (embedder := self._embedders.of(one.space)):
+                return Served(one, embedder)
+        raise EmbedderUnavailable(f"generation {self._pinned} is gone, or its embedder is")
 
     def _finish_dense(self, waiting: Future[_Found] | _Found) -> _Found:
         if isinstance(waiting, _Found):
@@ -318,5 +343,6 @@ class Searcher:
         if key not in self._warned:
             self._warned.add(key)
             # What the user switched off themselves is worth no warning.
-            level = logging.INFO if self._settings.embedder == "none" else logging.WARNING
+            off = self._settings.embedder == "none" or not self._settings.semantic
+            level = logging.INFO if off else logging.WARNING
             log.log(level, "%s lane: %s", degradation.lane, degradation.reason)

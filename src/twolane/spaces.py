@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from twolane.centring import block, centred_query
@@ -57,32 +58,150 @@ def bounds(space: Space) -> Bounds | None:
     return _BOUNDS.get(space.embedder)
 
 
+class Embedders:
+    """The embedders in use, from the one that is ready first to the best, and all the others.
+
+    `find` makes the embedder of a space that none of them has, or returns None:
+    vectors that were made under other settings still answer while new ones are made.
+    """
+
+    def __init__(
+        self,
+        *wanted: Embedder,
+        missing: str = "no embedder is configured",
+        find: Callable[[Space], Embedder | None] = lambda space: None,
+    ) -> None:
+        self.wanted = wanted
+        self.missing = missing
+        self._find = find
+        self._found: dict[Space, Embedder | None] = {}
+
+    @property
+    def first(self) -> Embedder | None:
+        """The embedder that new text gets its meaning from."""
+        return self.wanted[0] if self.wanted else None
+
+    @property
+    def spaces(self) -> list[Space]:
+        """The wanted spaces, the best one last."""
+        return [one.space for one in self.wanted]
+
+    def of(self, space: Space) -> Embedder | None:
+        """What embeds queries for vectors of this space; how they were cut does not matter."""
+        for one in self.wanted:
+            if _speaks(one, space):
+                return one
+        if space not in self._found:
+            found = self._find(space)
+            self._found[space] = found if found and _speaks(found, space) else None
+        return self._found[space]
+
+    def close(self) -> None:
+        """Close those that hold connections; the others have nothing to close."""
+        for one in (*self.wanted, *self._found.values()):
+            close = getattr(one, "close", None)
+            if close is not None:
+                close()
+
+
+def _speaks(embedder: Embedder, space: Space) -> bool:
+    return replace(embedder.space, chunker=space.chunker) == space
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The generation that answers and its embedder; `remark` says if it is not the right one."""
+
+    generation: Generation
+    embedder: Embedder
+    remark: str | None = None
+
+
 def serving(vectors: Vectors) -> Generation | None:
-    """The generation that answers searches, or None before the first one."""
-    for generation in vectors.generations():
-        if generation.state == GenerationState.SERVING:
-            return generation
-    return None
+    """The generation that answers searches, or None before the first one.
+
+    That is the one that was told to serve; while it lacks passages, one that stands by and
+    lacks fewer answers in its place.
+    """
+    candidates = _in_use(vectors)
+    return _fullest(vectors, candidates) if candidates else None
 
 
-def embed_query(
-    embedder: Embedder,
-    generation: Generation,
-    text: str,
-    languages: Collection[str],
-    vectors: Vectors,
-) -> Vector:
+def choose(vectors: Vectors, embedders: Embedders) -> Served:
+    """The generation that answers searches, among those whose embedder is there.
+
+    Raises EmbedderUnavailable if there is none.
+    """
+    candidates = _in_use(vectors)
+    if not candidates:
+        reason = "there are no vectors yet; run `twolane index`"
+        raise EmbedderUnavailable(reason if embedders.first else embedders.missing)
+    found = [(one, embedders.of(one.space)) for one in candidates]
+    usable = {one.number: embedder for one, embedder in found if embedder is not None}
+    remark = None
+    if not usable:
+        retired = [
+            (one, embedder)
+            for one in reversed(vectors.generations())
+            if one.state == GenerationState.RETIRED and (embedder := embedders.of(one.space))
+        ]
+        if not retired:
+            raise EmbedderUnavailable(_without(candidates[0], embedders))
+        candidates, usable = [retired[0][0]], {retired[0][0].number: retired[0][1]}
+        remark = found[0][0]
+    elif candidates[0].number not in usable:
+        remark = candidates[0]
+    chosen = _fullest(vectors, [one for one in candidates if one.number in usable])
+    return Served(chosen, usable[chosen.number], _instead(remark, chosen) if remark else None)
+
+
+def _in_use(vectors: Vectors) -> list[Generation]:
+    """The generation that serves and those that stand by, newest first."""
+    held = vectors.generations()
+    first = [one for one in held if one.state == GenerationState.SERVING]
+    return first + [one for one in reversed(held) if one.state == GenerationState.STANDBY]
+
+
+def _fullest(vectors: Vectors, candidates: Sequence[Generation]) -> Generation:
+    """The generation that lacks the fewest passages; of equals, the first."""
+    if len(candidates) == 1:
+        return candidates[0]
+    best, least = candidates[0], vectors.uncovered(candidates[0].number)
+    for one in candidates[1:]:
+        if not least:
+            break
+        lacking = vectors.uncovered(one.number)
+        if lacking < least:
+            best, least = one, lacking
+    return best
+
+
+def _without(generation: Generation, embedders: Embedders) -> str:
+    made_by = generation.space.embedder
+    now = embedders.first
+    if now is None:
+        return embedders.missing
+    return (
+        f"the vectors were made by {made_by!r}, which is not available, and the embedder is now "
+        f"{now.space.embedder!r}; run `twolane index` to fill the new space"
+    )
+
+
+def _instead(missing: Generation, chosen: Generation) -> str:
+    return (
+        f"the embedder of generation {missing.number} ({missing.space.embedder}) is not "
+        f"available; generation {chosen.number} ({chosen.space.embedder}) answers"
+    )
+
+
+def embed_query(served: Served, text: str, languages: Collection[str], vectors: Vectors) -> Vector:
     """The query's vector in the generation's space; vectors of different spaces never meet.
 
     Where the space is centred, so is the query: by the mean of its language if that is clear.
     """
-    if embedder.space != generation.space:
-        raise EmbedderUnavailable(
-            f"the vectors were made by {generation.space.embedder!r} and the embedder is now "
-            f"{embedder.space.embedder!r}; run `twolane index` to fill the new space"
-        )
+    generation = served.generation
     try:
-        vector = embedder.embed_query(text)
+        vector = served.embedder.embed_query(text)
     except EmbedderError:
         raise
     except Exception as error:
@@ -100,8 +219,9 @@ class Background:
     daemon threads do not keep the interpreter from ending.
     """
 
-    def __init__(self, threads: int = 2) -> None:
+    def __init__(self, threads: int = 2, name: str = "twolane-lane") -> None:
         self._threads = threads
+        self._name = name
         self._started = 0
         self._lock = threading.Lock()
         self._calls: queue.SimpleQueue[tuple[Future[object], Callable[[], object]] | None]
@@ -113,7 +233,7 @@ class Background:
         with self._lock:
             if self._started < self._threads:
                 self._started += 1
-                threading.Thread(target=self._run, daemon=True, name="twolane-lane").start()
+                threading.Thread(target=self._run, daemon=True, name=self._name).start()
         self._calls.put((future, call))  # type: ignore[arg-type]
         return future
 

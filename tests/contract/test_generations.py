@@ -56,13 +56,51 @@ class TestGenerations:
         store.activate(number)
         assert [each.state for each in store.generations()] == [GenerationState.SERVING]
 
-    def test_a_retired_space_is_opened_anew(self, store: Store) -> None:
-        """Opening the space of a retired generation makes a new one."""
+    def test_a_retired_space_fills_again(self, store: Store) -> None:
+        """Opening the space of a retired generation brings it back with the vectors it had."""
+        held = prepared("a", "ant")
+        put(store, held)
         first = store.open_generation(space("one"))
+        embed(store, first.number, held, UP)
         store.activate(store.open_generation(space("two")).number)
         again = store.open_generation(space("one"))
-        assert again.number > first.number
-        assert again.state == GenerationState.FILLING
+        assert (again.number, again.state) == (first.number, GenerationState.FILLING)
+        assert store.progress(again.number) == Progress(1, 0, 0)
+
+    def test_others_stand_by_or_are_held_back(self, store: Store) -> None:
+        """Who served or stood by before does what is said; who was filling goes on."""
+        names = ("one", "two", "three", "four", "five")
+        one, two, three, four, five = (store.open_generation(space(name)).number for name in names)
+        store.activate(two, standby={one})
+        store.activate(three, standby={one, two})
+        store.activate(four, standby={two}, held={three})
+        states = {each.number: each.state for each in store.generations()}
+        assert states == {
+            one: GenerationState.RETIRED,
+            two: GenerationState.STANDBY,
+            three: GenerationState.HELD,
+            four: GenerationState.SERVING,
+            five: GenerationState.FILLING,
+        }
+
+    def test_holding_back(self, store: Store) -> None:
+        """A generation can be held back unless it serves, and opening it leaves it so."""
+        one = store.open_generation(space("one")).number
+        two = store.open_generation(space("two")).number
+        store.hold(one)
+        store.hold(two)
+        assert [each.state for each in store.generations()] == [
+            GenerationState.SERVING,
+            GenerationState.HELD,
+        ]
+        assert store.open_generation(space("two")).state == GenerationState.HELD
+
+    def test_the_rate_is_remembered(self, store: Store) -> None:
+        """How fast a generation is filled is known to whoever asks."""
+        number = store.open_generation(space()).number
+        assert store.generations()[0].rate is None
+        store.set_rate(number, 12.5)
+        assert store.generations()[0].rate == 12.5
 
     def test_dropping_takes_the_vectors_along(self, store: Store) -> None:
         """A dropped generation is gone with its vectors, and its number is never used again."""

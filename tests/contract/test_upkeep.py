@@ -37,7 +37,7 @@ def check_filled(store: Store) -> None:
     (serving,) = store.generations()
     assert serving.space == space()
     assert store.progress(serving.number) == Progress(1, 0, 1)
-    assert store.failures(serving.number) == {"a": "no answer"}
+    assert store.failures(serving.number)["a"].reason == "no answer"
     found = store.nearest(serving.number, X, Scope(), limit=9, floor=0)
     assert [each.id for each in found] == ["a"]
     quoted = Scope(tags=("work",), clause=phrase("two ants", quoted=True))

@@ -61,10 +61,11 @@ def test_without_vectors_files_are_indexed(twolane: Cli, vault: Path) -> None:
     assert "dense lane" in twolane("status").stdout
 
 
-def test_another_embedder_is_noticed(indexed: Cli) -> None:
-    """Vectors of one embedder are of no use to another, and the status says so."""
-    said = indexed.where(TWOLANE_EMBEDDER="use").json("status")
-    assert "embedder has changed" in said["degraded"][0]["reason"]
+def test_a_switch_of_embedders_degrades_nothing(indexed: Cli) -> None:
+    """Vectors of one embedder answer until those of another are made; switched off, they do not."""
+    assert indexed.where(TWOLANE_EMBEDDER="use").json("status")["degraded"] == []
+    (off,) = indexed.where(TWOLANE_SEMANTIC="false").json("status")["degraded"]
+    assert "semantic = false" in off["reason"]
 
 
 def test_no_database_is_created(twolane: Cli) -> None:

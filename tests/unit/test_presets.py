@@ -51,6 +51,13 @@ NEUTRAL = {
     "coverage_power",
     "embed_seconds",
     "relevance_file",
+    "save_embed_seconds",
+    "embed_batch_tokens",
+    "embed_tries",
+    "retry_seconds",
+    "retry_most_seconds",
+    "keep_generations",
+    "semantic",
     "batch",
     "busy_seconds",
 }

@@ -217,7 +217,7 @@ class Diagnoser:
         generation = serving(self._store)
         failures = self._store.failures(generation.number) if generation else {}
         if id in failures:
-            return f"its passages could not be embedded ({failures[id]})"
+            return f"its passages could not be embedded ({failures[id].reason})"
         return "its passages have no vectors yet (`twolane embed` makes them)"
 
     # -------------------------------------------------------------------------------- lanes

@@ -25,15 +25,26 @@ DIMENSIONS = 384
 # More threads than one spin on each other when the machine is busy.
 _THREADS = 1
 
+# Two calls at once use two cores; a third model is for a query that must not wait for them.
+_PARALLEL = 2
+_MODELS = _PARALLEL + 1
+
 
 class E5Embedder:
-    """Embeds passages and queries; making one costs nothing, the first text loads the model."""
+    """Embeds passages and queries; making one costs nothing, the first text loads the model.
+
+    The engine keeps its work space between calls, so a model does one call at a time.
+    A call that finds all of them busy loads another one, up to a few;
+    they share their weights, which are mapped from the package's file.
+    """
+
+    parallel = _PARALLEL
 
     def __init__(self, *, chunker: str = "") -> None:
         """`chunker` is the version of what cuts the passages; it becomes part of the space."""
         self._chunker = chunker
-        self._lock = threading.Lock()
-        self._model: Any | None = None
+        self._room = threading.BoundedSemaphore(_MODELS)
+        self._idle: list[Any] = []
         self._space: Space | None = None
 
     @property
@@ -70,11 +81,13 @@ class E5Embedder:
 
         if not texts:
             return np.empty((0, DIMENSIONS), np.float32)
-        # The engine keeps its work space between calls, so it does one call at a time.
-        with self._lock:
-            if self._model is None:
-                self._model = _load()
-            rows: Matrix = np.atleast_2d(self._model.encode(texts, is_query=query))
+        with self._room:
+            try:
+                model = self._idle.pop()
+            except IndexError:
+                model = _load()
+            rows: Matrix = np.atleast_2d(model.encode(texts, is_query=query))
+            self._idle.append(model)
         rows = np.ascontiguousarray(rows, np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return rows

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from twolane.model import Space
+from twolane.ports import Embedder, Parallel
 
 if TYPE_CHECKING:
-    from twolane.ports import Embedder, Matrix, Vector
+    from twolane.ports import Matrix, Vector
 
 # What the second model's similarity weighs beside the first's; flat between 1 and 1.5.
 SECOND_WEIGHT = 1.25
@@ -47,9 +48,32 @@ class EnsembleEmbedder:
             )
         return self._space
 
+    @property
+    def parallel(self) -> int:
+        """As many calls at once as the second model gains from; it has most of the work."""
+        return self._second.parallel if isinstance(self._second, Parallel) else 1
+
+    @property
+    def reuses(self) -> Space:
+        """The first model's space: its vectors are half of ours."""
+        return self._first.space
+
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         """One unit row per text, in order."""
         return self._joined(self._first.embed_passages(texts), self._second.embed_passages(texts))
+
+    def embed_beside(self, texts: Sequence[str], known: Sequence[Vector | None]) -> Matrix:
+        """One unit row per text; the first model runs only for texts whose vector is not known."""
+        import numpy as np
+
+        missing = [place for place, vector in enumerate(known) if vector is None]
+        first = np.empty((len(texts), self._first.space.dimensions), np.float32)
+        for place, vector in enumerate(known):
+            if vector is not None:
+                first[place] = vector
+        if missing:
+            first[missing] = self._first.embed_passages([texts[place] for place in missing])
+        return self._joined(first, self._second.embed_passages(texts))
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of a query."""

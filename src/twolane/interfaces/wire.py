@@ -7,17 +7,17 @@ A key whose stage is not built yet is null, so that it can be filled without a n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from twolane.answers import Answer, Contribution, Degradation, Result, Signs
-    from twolane.completeness import FileStatus, Status
+    from twolane.completeness import FileStatus, Standing, Status
     from twolane.indexing import Report
-    from twolane.model import Collection, Document, Generation, Problem
-    from twolane.pipeline import Filled
+    from twolane.library.embedding import Embedded
+    from twolane.model import Collection, Document, Problem
 
 Json = dict[str, Any]
 
@@ -70,7 +70,7 @@ def status_json(
         "failed_chunks": status.progress.failed,
         "skipped": status.skipped,
         "generation": status.generation.number if status.generation else None,
-        "generations": [_generation(one) for one in status.generations],
+        "generations": [generation_json(one) for one in status.generations],
         "languages": dict(status.stats.languages),
         "collections": [
             {"name": one.name, "root": one.root, "kind": one.kind.value} for one in collections
@@ -138,7 +138,7 @@ def outline_json(document: Document) -> Json:
 
 
 def report_json(
-    reports: Sequence[Report], filled: Filled | None, degraded: Sequence[Degradation] = ()
+    reports: Sequence[Report], embedded: Embedded | None, degraded: Sequence[Degradation] = ()
 ) -> Json:
     """What indexing did, folder by folder, and what embedding did if it ran."""
     return {
@@ -156,18 +156,28 @@ def report_json(
             }
             for one in reports
         ],
-        "embedding": filled_json(filled) if filled else None,
+        "embedding": embedded_json(embedded) if embedded else None,
         "degraded": _degraded(degraded),
     }
 
 
-def filled_json(filled: Filled) -> Json:
-    """What a run of the embedding pipeline did."""
+def generations_json(standings: Sequence[Standing]) -> Json:
+    """Every set of vectors, oldest first."""
+    return {"generations": [generation_json(one) for one in standings]}
+
+
+def embedded_json(embedded: Embedded) -> Json:
+    """What embedding came to."""
     return {
-        "generation": filled.generation,
-        "embedded": filled.embedded,
-        "failed": filled.failed,
-        "stopped": filled.stopped,
+        "generation": embedded.generation,
+        "embedded": embedded.embedded,
+        "failed": embedded.failed,
+        "pending": embedded.pending,
+        "stopped": embedded.stopped,
+        "seconds": round(embedded.seconds, 3),
+        "rate": embedded.rate,
+        "took_over": embedded.took_over,
+        "refused": embedded.refused,
     }
 
 
@@ -195,14 +205,16 @@ def checks_json(checks: Sequence[tuple[str, bool, str]]) -> Json:
 
 
 def _file(file: FileStatus, stage: FileStage) -> Json:
-    record = file.record
+    record, failure = file.record, file.failure
     return {
         "collection": file.collection,
         "path": record.path,
         "state": stage.value,
         "pending": file.waiting,
         "code": record.code.value if record.code else None,
-        "reason": file.failure or record.reason or None,
+        "reason": failure.reason if failure else record.reason or None,
+        "tries": failure.tries if failure else None,
+        "next_try": _time(_moment(failure.next_try)) if failure else None,
     }
 
 
@@ -264,11 +276,19 @@ def _contribution(contribution: Contribution) -> Json:
     }
 
 
-def _generation(generation: Generation) -> Json:
+def generation_json(standing: Standing) -> Json:
+    """One set of vectors: its space, its state, and how far it is."""
+    generation, progress = standing.generation, standing.progress
     space = generation.space
     return {
         "number": generation.number,
         "state": generation.state.value,
+        "embedded": progress.ready,
+        "pending": progress.pending,
+        "failed": progress.failed,
+        "abandoned": progress.abandoned,
+        "rate": generation.rate,
+        "seconds_left": standing.seconds_left,
         "embedder": space.embedder,
         "model": space.model,
         "revision": space.revision,
@@ -279,6 +299,10 @@ def _generation(generation: Generation) -> Json:
 
 def _degraded(degraded: Sequence[Degradation]) -> list[Json]:
     return [{"lane": one.lane.value, "reason": one.reason} for one in degraded]
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def _time(at: datetime | None) -> str | None:

@@ -19,12 +19,13 @@ from typing import Self
 from twolane.library.adapters import (
     embedder_problem,
     engine,
-    open_embedder,
+    open_embedders,
     open_store,
     with_threshold,
 )
 from twolane.library.asking import Asking
 from twolane.library.collecting import Collecting
+from twolane.library.embedding import Embedding
 from twolane.library.folders import Folders
 from twolane.library.health import Health
 from twolane.library.held import LOCAL
@@ -35,7 +36,7 @@ from twolane.settings import Settings
 __all__ = ["LOCAL", "Library", "embedder_problem", "engine"]
 
 
-class Library(Asking, Collecting, Folders, Writing, Health, Scoping):
+class Library(Asking, Collecting, Folders, Writing, Embedding, Health, Scoping):
     """Documents and everything that can be asked of them; safe to share between threads."""
 
     @classmethod
@@ -55,8 +56,7 @@ class Library(Asking, Collecting, Folders, Writing, Health, Scoping):
             chosen = replace(chosen, db=Path(db).expanduser())
         chosen = with_threshold(chosen)
         store = open_store(chosen, create=create)
-        embedder, reason = open_embedder(chosen)
-        return cls(store, chosen, embedder, reason)
+        return cls(store, chosen, open_embedders(chosen))
 
     def __enter__(self) -> Self:
         return self
@@ -71,9 +71,7 @@ class Library(Asking, Collecting, Folders, Writing, Health, Scoping):
 
     def close(self) -> None:
         """Release the database; calling it twice is harmless."""
+        self._stop_embedding()
         self._searcher.close()
         self._store.close()
-        # Only an embedder that holds connections has something to close.
-        close_embedder = getattr(self._embedder, "close", None)
-        if close_embedder is not None:
-            close_embedder()
+        self._embedders.close()

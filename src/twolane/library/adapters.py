@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from twolane.errors import EmbedderError, EmbedderUnavailable
-from twolane.model import Collection
+from twolane.model import Collection, Space
 from twolane.ports import Embedder, Source, Store
-from twolane.settings import Settings, cache_path, database_path
+from twolane.settings import EMBEDDERS, Settings, cache_path, database_path
+from twolane.spaces import Embedders
 
 # Least similarities that others published for models that are not measured here, by model name.
 _PUBLISHED_THRESHOLDS = {
@@ -53,30 +54,32 @@ def engine() -> str:
     return f"SQLite {apsw.sqlite_lib_version()}"
 
 
-def open_embedder(settings: Settings) -> tuple[Embedder | None, str]:
-    """The embedder that the settings name, or the reason why there is none."""
+def open_embedders(settings: Settings) -> Embedders:
+    """The embedders that the settings name, or the reason why there is none."""
     if settings.embedder == "none":
-        return None, "semantic search is switched off (embedder = none)"
-    try:
-        embedder = _made(settings)
-        # The space says without loading a model whether its package is there.
-        _ = embedder.space
-    except EmbedderUnavailable as error:
-        return None, str(error)
-    return embedder, ""
+        return Embedders(missing="semantic search is switched off (embedder = none)")
+    workshop = _Workshop(settings)
+    # The second model is an addition: without it, the first one is all that there is.
+    names = ("use", "ensemble") if settings.embedder == "auto" else (settings.embedder,)
+    found = [workshop.named(name) for name in names]
+    return Embedders(
+        *(one for one in found if not isinstance(one, str)),
+        missing=next((one for one in found if isinstance(one, str)), ""),
+        find=workshop.of,
+    )
 
 
 def embedder_problem(settings: Settings) -> str | None:
     """Why the embedder that the settings name does not work, whatever state the database is in."""
-    return why_silent(*open_embedder(settings))
+    return why_silent(open_embedders(settings))
 
 
-def why_silent(embedder: Embedder | None, reason: str) -> str | None:
+def why_silent(embedders: Embedders) -> str | None:
     """Why a query cannot be embedded, or None if it can; loads the model."""
-    if embedder is None:
-        return reason
+    if embedders.first is None:
+        return embedders.missing
     try:
-        embedder.embed_query("twolane")
+        embedders.first.embed_query("twolane")
     except EmbedderError as error:
         return str(error)
     # An embedder is foreign code, and its failure is what is asked for here.
@@ -85,38 +88,65 @@ def why_silent(embedder: Embedder | None, reason: str) -> str | None:
     return None
 
 
-def _made(settings: Settings) -> Embedder:
-    from twolane.chunking import CHUNKER
+class _Workshop:
+    """Makes embedders by name; one that is part of another is made once."""
 
-    if settings.embedder == "hashing":
-        from twolane.embedders.hashing import HashingEmbedder
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: dict[str, Embedder] = {}
 
-        return HashingEmbedder()
-    if settings.embedder == "onnx":
-        from twolane.embedders.onnx import OnnxEmbedder
+    def named(self, name: str) -> Embedder | str:
+        """The embedder of this name, or the reason why there is none."""
+        try:
+            embedder = self._embedder(name)
+            # The space says without loading a model whether its package is there.
+            _ = embedder.space
+        except EmbedderUnavailable as error:
+            return str(error)
+        return embedder
 
-        return OnnxEmbedder(
-            settings.model,
-            query_prompt=settings.query_prompt,
-            passage_prompt=settings.passage_prompt,
-            threads=settings.model_threads,
-            chunker=CHUNKER,
-        )
-    if settings.embedder == "openai":
-        return _openai(settings, CHUNKER)
-    if settings.embedder == "e5":
-        from twolane.embedders.e5 import E5Embedder
+    def of(self, space: Space) -> Embedder | None:
+        """The embedder that the space names, whatever the settings say, if it is there."""
+        if space.embedder not in EMBEDDERS:
+            return None
+        made = self.named(space.embedder)
+        return None if isinstance(made, str) else made
 
-        return E5Embedder(chunker=CHUNKER)
-    from twolane.embedders.use import UseEmbedder
+    def _embedder(self, name: str) -> Embedder:
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
 
-    use = UseEmbedder(cache_path(settings) / "use", chunker=CHUNKER)
-    if settings.embedder == "use":
-        return use
-    from twolane.embedders.e5 import E5Embedder
-    from twolane.embedders.ensemble import EnsembleEmbedder
+    def _make(self, name: str) -> Embedder:
+        from twolane.chunking import CHUNKER
 
-    return EnsembleEmbedder(use, E5Embedder(chunker=CHUNKER))
+        if name == "hashing":
+            from twolane.embedders.hashing import HashingEmbedder
+
+            return HashingEmbedder()
+        if name == "use":
+            from twolane.embedders.use import UseEmbedder
+
+            return UseEmbedder(cache_path(self._settings) / "use", chunker=CHUNKER)
+        if name == "e5":
+            from twolane.embedders.e5 import E5Embedder
+
+            return E5Embedder(chunker=CHUNKER)
+        if name == "onnx":
+            from twolane.embedders.onnx import OnnxEmbedder
+
+            return OnnxEmbedder(
+                self._settings.model,
+                query_prompt=self._settings.query_prompt,
+                passage_prompt=self._settings.passage_prompt,
+                threads=self._settings.model_threads,
+                chunker=CHUNKER,
+            )
+        if name == "openai":
+            return _openai(self._settings, CHUNKER)
+        from twolane.embedders.ensemble import EnsembleEmbedder
+
+        return EnsembleEmbedder(self._embedder("use"), self._embedder("e5"))
 
 
 def _openai(settings: Settings, chunker: str) -> Embedder:

@@ -1,4 +1,4 @@
-"""Folders of notes: bringing them into the library and giving their passages vectors."""
+"""Folders of notes: bringing them into the library."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.errors import EmbedderUnavailable, MissingFolder
+from twolane.errors import MissingFolder
 from twolane.library.held import LOCAL, Held
-from twolane.model import Batch, Collection, Progress
+from twolane.model import Batch, Collection
 from twolane.permissions import require
 from twolane.scopes import Capability, Scope
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.indexing import Report
-    from twolane.pipeline import Filled
 
 
 class Folders(Held):
-    """The way from files to documents and vectors."""
+    """The way from files to documents."""
 
     def index(
         self,
@@ -46,25 +45,6 @@ class Folders(Held):
         collection = self._collection_at(folder) or self._new_collection(folder)
         return Indexer(self._store, self.settings).index(
             self._source(folder), collection, scope, prune=prune, progress=progress
-        )
-
-    def embed(
-        self,
-        *,
-        scope: Scope = LOCAL,
-        progress: Callable[[Progress], None] = lambda progress: None,
-    ) -> Filled:
-        """Give every passage its vector; returns when nothing is left or the embedder is gone."""
-        require(scope, Capability.WRITE)
-        if self._embedder is None:
-            raise EmbedderUnavailable(self._no_embedder)
-        from twolane.pipeline import fill
-
-        return fill(
-            self._store,
-            self._embedder,
-            breadcrumb=self.settings.breadcrumb,
-            progress=progress,
         )
 
     def _collection_at(self, folder: Path) -> Collection | None:

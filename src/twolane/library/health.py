@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from twolane.answers import Degradation, Lane
 from twolane.completeness import FileStatus, Status, files_of, status_of
+from twolane.errors import EmbedderUnavailable
 from twolane.library.adapters import why_silent
 from twolane.library.held import ALL, LOCAL, Held
-from twolane.model import Generation, Problem, Progress, digest
+from twolane.model import Problem, digest
 from twolane.permissions import require
 from twolane.scopes import Capability, Scope
-from twolane.spaces import serving
+from twolane.search import SWITCHED_OFF
+from twolane.spaces import choose, serving
 
 
 class Health(Held):
@@ -17,15 +19,11 @@ class Health(Held):
 
     def status(self, *, scope: Scope = LOCAL) -> Status:
         """How complete the index is."""
-        return status_of(self._store, scope, self._degraded)
+        return status_of(self._store, scope, self._degraded())
 
     def files(self, *, scope: Scope = LOCAL) -> list[FileStatus]:
         """What became of each file of each collection."""
         return files_of(self._store, scope)
-
-    def generations(self) -> list[tuple[Generation, Progress]]:
-        """Every set of vectors, oldest first, with how complete it is."""
-        return [(one, self._store.progress(one.number)) for one in self._store.generations()]
 
     def served(self, *, scope: Scope = LOCAL) -> frozenset[str]:
         """Ids of the documents that meaning can find: by vectors of their own, or borrowed ones."""
@@ -65,14 +63,14 @@ class Health(Held):
 
     def check_embedder(self) -> str | None:
         """Why meaning does not work, or None if a query can be embedded."""
-        return why_silent(self._embedder, self._no_embedder)
+        return why_silent(self._embedders)
 
-    def _degraded(self, generation: Generation | None) -> tuple[Degradation, ...]:
-        if self._embedder is None:
-            return (Degradation(Lane.DENSE, self._no_embedder),)
-        if generation is None:
-            return (Degradation(Lane.DENSE, "there are no vectors yet; run `twolane index`"),)
-        if generation.space != self._embedder.space:
-            reason = "the embedder has changed; run `twolane index` to fill the new space"
-            return (Degradation(Lane.DENSE, reason),)
-        return ()
+    def _degraded(self) -> tuple[Degradation, ...]:
+        """What a search would say now about the lane of meaning; loads no model."""
+        if not self.settings.semantic:
+            return (Degradation(Lane.DENSE, SWITCHED_OFF),)
+        try:
+            remark = choose(self._store, self._embedders).remark
+        except EmbedderUnavailable as error:
+            remark = str(error)
+        return (Degradation(Lane.DENSE, remark),) if remark else ()

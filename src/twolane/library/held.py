@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from twolane.library.adapters import vault_source
 from twolane.ports import Embedder, Source, Store
 from twolane.scopes import Scope
 from twolane.search import Searcher
 from twolane.settings import Settings
+from twolane.spaces import Embedders
 
 # A local user may do everything with their own library.
 LOCAL = Scope()
@@ -19,26 +23,39 @@ ALL = 2**31 - 1
 
 
 class Held:
-    """One store and its settings, with the embedder that they name or the reason why not."""
+    """One store and its settings, with the embedders that they name or the reason why not."""
 
     def __init__(
         self,
         store: Store,
         settings: Settings,
-        embedder: Embedder | None = None,
-        no_embedder: str = "",
+        embedder: Embedder | Embedders | None = None,
+        pinned: int | None = None,
     ) -> None:
+        """`pinned` is the generation to ask, whether it serves or not."""
         self._store = store
         self.settings = settings
-        self._embedder = embedder
-        self._no_embedder = no_embedder or "no embedder is configured"
+        if not isinstance(embedder, Embedders):
+            embedder = Embedders() if embedder is None else Embedders(embedder)
+        self._embedders = embedder
+        self._pinned = pinned
+
+    @contextmanager
+    def answering_from(self, generation: int) -> Iterator[Self]:
+        """This library as it answers from one set of vectors, whether that serves or not."""
+        other = type(self)(self._store, self.settings, self._embedders, generation)
+        try:
+            yield other
+        finally:
+            other._searcher.close()  # noqa: SLF001 - it is one of us
 
     @cached_property
     def _searcher(self) -> Searcher:
-        return Searcher(self._store, self.settings, self._embedder, self._no_embedder)
+        return Searcher(self._store, self.settings, self._embedders, self._pinned)
 
-    def _embed_soon(self) -> None:
-        """Called when passages may have come that have no vectors yet."""
+    def _embed_soon(self, ids: Collection[str]) -> bool:
+        """Called when these documents were saved; whether their passages have vectors by now."""
+        raise NotImplementedError
 
     def _source(self, folder: Path) -> Source:
         root = str(folder.resolve())

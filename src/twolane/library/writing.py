@@ -117,9 +117,8 @@ class Writing(Held):
         return self._saver.rename_tag(old, new, scope)
 
     def _done(self, saved: list[Saved]) -> list[Saved]:
-        """What was saved; its passages get their vectors in their own time."""
-        if any(one.changed for one in saved):
-            self._embed_soon()
+        """What was saved; its passages get their vectors now if that is quick, else later."""
+        self._embed_soon([one.id for one in saved if one.changed])
         return saved
 
     @cached_property

@@ -11,6 +11,7 @@ from twolane.interfaces.cli.changing import archive, delete, purge, restore, una
 from twolane.interfaces.cli.collection import collection
 from twolane.interfaces.cli.embed import embed
 from twolane.interfaces.cli.eval import evaluation
+from twolane.interfaces.cli.generation import generation
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.index import index
 from twolane.interfaces.cli.reading import get, outline
@@ -54,6 +55,7 @@ for _command in (
     app.command()(guarded(_command))
 app.add_typer(collection)
 app.add_typer(tag)
+app.add_typer(generation)
 app.add_typer(evaluation)
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 import twolane.interfaces.cli.output as output
 from twolane.errors import EmbedderUnavailable
 from twolane.interfaces import failures, wire
@@ -9,31 +14,86 @@ from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.cli.progress import passages_bar
 
+if TYPE_CHECKING:
+    from twolane.library import Library
+    from twolane.library.embedding import Embedded
+    from twolane.pipeline.switching import Gate
+
 
 def embed(
-    as_json: AsJson = False, db: Db = None, quiet: Quiet = False, verbose: Verbose = False
+    backfill: Annotated[
+        bool,
+        typer.Option(
+            "--backfill",
+            help="Go on until nothing is pending: wait for other workers and for further tries.",
+        ),
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try passages that failed again now.")
+    ] = False,
+    all_spaces: Annotated[
+        bool, typer.Option("--all-spaces", help="Also fill the better, slower embedding space.")
+    ] = False,
+    gate: Annotated[
+        Path | None,
+        typer.Option(
+            "--gate",
+            metavar="GOLDEN",
+            help="Let new vectors take over only if this golden set is answered as well as before.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float,
+        typer.Option(metavar="T", min=0.0, help="How much worse the gate still lets through."),
+    ] = 0.01,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> int:
     """Give the passages that lack a vector one."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     try:
-        with (
-            open_library(settings) as library,
-            passages_bar(quiet=quiet) as show,
-        ):
-            filled = library.embed(progress=show)
+        with open_library(settings) as library:
+            watched = _gate(library, gate, tolerance)
+            with passages_bar(quiet=quiet) as show:
+                embedded = library.embed(
+                    all_spaces=all_spaces,
+                    backfill=backfill,
+                    retry_failed=retry_failed,
+                    gate=watched,
+                    progress=show,
+                )
     except KeyboardInterrupt:
         output.error("interrupted; what was embedded is kept; run the same command to go on")
         return failures.INTERRUPTED
     if as_json:
-        output.say_json(wire.filled_json(filled))
+        output.say_json(wire.embedded_json(embedded))
     else:
-        if not quiet:
-            output.say(f"{output.counted(filled.embedded, 'passage')} embedded")
-        if filled.failed:
-            output.say(
-                (f"{filled.failed:,} passages could not be embedded", output.BAD),
-                ": twolane status --files",
-            )
-    if filled.stopped is not None:
-        raise EmbedderUnavailable(filled.stopped)
-    return failures.OK
+        _tell(embedded, quiet=quiet)
+    if embedded.stopped is not None:
+        raise EmbedderUnavailable(embedded.stopped)
+    return failures.PROBLEMS if embedded.refused else failures.OK
+
+
+def _gate(library: Library, golden: Path | None, tolerance: float) -> Gate | None:
+    if golden is None:
+        return None
+    from twolane.interfaces.gates import golden_gate
+
+    return golden_gate(library, golden, tolerance)
+
+
+def _tell(embedded: Embedded, *, quiet: bool) -> None:
+    if not quiet:
+        said = f"{output.counted(embedded.embedded, 'passage')} embedded"
+        output.say(f"{said} in {embedded.seconds:.1f} s" if embedded.embedded else said)
+    if embedded.failed:
+        output.say(
+            (f"{output.counted(embedded.failed, 'passage')} could not be embedded", output.BAD),
+            ": twolane status --files",
+        )
+    if embedded.took_over is not None and not quiet:
+        output.say(f"generation {embedded.took_over} answers searches now")
+    if embedded.refused is not None:
+        output.say(("the new vectors do not take over: ", output.BAD), embedded.refused)

@@ -22,7 +22,7 @@ from twolane.model import FileState, ProblemCode
 if TYPE_CHECKING:
     from twolane.indexing import Report
     from twolane.library import Library
-    from twolane.pipeline import Filled
+    from twolane.library.embedding import Embedded
     from twolane.settings import Settings
 
 log = logging.getLogger("twolane")
@@ -41,7 +41,7 @@ def index(
         typer.Option("--no-wait", help="Index the text only; `twolane embed` adds meaning later."),
     ] = False,
     all_spaces: Annotated[
-        bool, typer.Option("--all-spaces", help="Wait for every embedding space, not the first.")
+        bool, typer.Option("--all-spaces", help="Also fill the better, slower embedding space.")
     ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if anything went wrong with a file.")
@@ -55,9 +55,8 @@ def index(
     verbose: Verbose = False,
 ) -> int:
     """Index folders of notes, or what changed in them."""
-    del all_spaces  # There is one space, and it is waited for anyway.
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    run = _Run(quiet=quiet, as_json=as_json)
+    run = _Run(quiet=quiet, as_json=as_json, all_spaces=all_spaces)
     try:
         with _library(settings, paths or ()) as library:
             for path in paths or _roots(library):
@@ -68,7 +67,7 @@ def index(
         output.error("interrupted; what was indexed is kept; run the same command to go on")
         return failures.INTERRUPTED
     if as_json:
-        output.say_json(wire.report_json(run.reports, run.filled, run.degraded))
+        output.say_json(wire.report_json(run.reports, run.embedded, run.degraded))
     if run.refused:
         return failures.BAD_USAGE
     return failures.PROBLEMS if strict and run.has_problems() else failures.OK
@@ -99,9 +98,10 @@ class _Run:
 
     quiet: bool
     as_json: bool
+    all_spaces: bool
     reports: list[Report] = field(default_factory=list)
     refused: bool = False
-    filled: Filled | None = None
+    embedded: Embedded | None = None
     degraded: tuple[Degradation, ...] = ()
 
     def read(self, library: Library, path: Path, *, prune: bool) -> None:
@@ -126,20 +126,20 @@ class _Run:
             return
         try:
             with passages_bar(quiet=self.quiet) as show:
-                self.filled = library.embed(progress=show)
-            stopped = self.filled.stopped
+                self.embedded = library.embed(all_spaces=self.all_spaces, progress=show)
+            stopped = self.embedded.stopped
         except EmbedderUnavailable as error:
             stopped = str(error)
             log.warning("embedding did not start: %s", stopped)
         if stopped is not None:
             self.degraded = (Degradation(Lane.DENSE, stopped),)
         if not self.as_json:
-            _tell_embedding(self.filled, stopped, quiet=self.quiet)
+            _tell_embedding(self.embedded, stopped, quiet=self.quiet)
 
     def has_problems(self) -> bool:
         return bool(
             self.degraded
-            or (self.filled and self.filled.failed)
+            or (self.embedded and self.embedded.failed)
             or any(report.problems or report.failed or report.withheld for report in self.reports)
         )
 
@@ -196,10 +196,10 @@ def _list(remarks: Sequence[list[output.Piece]]) -> None:
         output.say(f"and {more:,} more: twolane status --files", indent=2)
 
 
-def _tell_embedding(filled: Filled | None, stopped: str | None, *, quiet: bool) -> None:
-    if filled and filled.failed:
+def _tell_embedding(embedded: Embedded | None, stopped: str | None, *, quiet: bool) -> None:
+    if embedded and embedded.failed:
         output.say(
-            (f"{filled.failed:,} passages could not be embedded", output.BAD),
+            (f"{embedded.failed:,} passages could not be embedded", output.BAD),
             ": twolane status --files",
         )
     if stopped is not None:
@@ -207,5 +207,5 @@ def _tell_embedding(filled: Filled | None, stopped: str | None, *, quiet: bool) 
             ("The text is indexed; the semantic (dense) lane is missing. ", output.BAD),
             "`twolane embed` completes it later.",
         )
-    elif filled and not quiet:
-        output.say(f"{output.counted(filled.embedded, 'passage')} embedded")
+    elif embedded and not quiet:
+        output.say(f"{output.counted(embedded.embedded, 'passage')} embedded")

@@ -122,6 +122,14 @@ def _bars(*columns: ProgressColumn) -> Bars:
     return Bars(*columns, console=Console(stderr=True), transient=True)
 
 
+def duration(seconds: float) -> str:
+    """A time as people say it: `40 s`, `12 min`, `3 h 5 min`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def _rate(bars: Bars) -> str:
     speed = bars.tasks[0].speed
     return f"{speed:.0f}/s" if speed else ""

@@ -14,6 +14,7 @@ from twolane.errors import BadSetting, StoreError
 from twolane.interfaces import failures, wire
 from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.progress import duration
 from twolane.scopes import Scope
 from twolane.settings import database_path
 
@@ -64,6 +65,7 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
             "vectors",
             f"{progress.ready:,} ready, {progress.pending:,} pending, {progress.failed:,} failed",
         ),
+        *_others(found),
         ("files", f"{found.skipped:,} skipped, {found.failed:,} failed"),
         ("languages", languages or "none"),
         ("embedder", f"{space.embedder} ({space.model})" if space else "no vectors yet"),
@@ -75,11 +77,27 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
         output.say((f"{name:<{width}}", output.DIM), f"  {value}")
 
 
+def _others(found: Status) -> list[tuple[str, str]]:
+    """A line for each set of vectors that is not complete, or waits for its turn."""
+    rows = []
+    for one in found.generations:
+        serves = found.generation is not None and found.generation.number == one.generation.number
+        if serves and not one.progress.pending:
+            continue
+        left = one.seconds_left
+        about = f", about {duration(left)} left" if left is not None else ""
+        state = one.generation.state.value
+        done = f"{one.progress.ready:,} of {one.progress.ready + one.progress.pending:,}"
+        name = f"generation {one.generation.number}"
+        rows.append((name, f"{one.generation.space.embedder}, {state}: {done}{about}"))
+    return rows
+
+
 def _show_files(files: Sequence[FileStatus], *, has_vectors: bool) -> None:
     for file in files:
         stage = wire.file_stage(file, has_vectors=has_vectors)
         style = output.BAD if stage == wire.FileStage.FAILED else output.DIM
-        reason = file.failure or file.record.reason
+        reason = file.failure.reason if file.failure else file.record.reason
         output.say(
             (f"{stage.value:<8}", style),
             "  ",

@@ -38,6 +38,7 @@ def serve(
 
     listening = _bound(host, port)
     with listening, Library.open(settings=settings, create=True) as library:
+        library.start_worker()
         application = Application(library, Guard.of(host), Limits())
         config = uvicorn.Config(
             application,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from twolane.errors import Conflict, StoreError
-from twolane.model import Collection, FileRecord, Generation, Prepared
+from twolane.model import Collection, Failure, FileRecord, Generation, Prepared
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -26,13 +26,6 @@ class Lease(NamedTuple):
 
     worker: str
     until: float
-
-
-class Failure(NamedTuple):
-    """Why a passage could not be embedded, and when to try again."""
-
-    reason: str
-    due: float
 
 
 @dataclass(slots=True)

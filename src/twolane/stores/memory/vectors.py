@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twolane.chunking import lead_text
-from twolane.model import Chunk, Document, Generation, GenerationState, Pending, Progress, Space
-from twolane.stores.memory.state import Failure, Lease, Row, Shelf, State
+from twolane.model import (
+    Chunk,
+    Document,
+    Failure,
+    Generation,
+    GenerationState,
+    Pending,
+    Progress,
+    Space,
+)
+from twolane.stores.memory.state import Lease, Row, Shelf, State
 from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
@@ -27,33 +36,55 @@ class MemoryVectors:
             return [shelf.generation for _, shelf in sorted(self._state.shelves.items())]
 
     def open_generation(self, space: Space) -> Generation:
-        """The generation of this space that is not retired, created if there is none.
+        """The generation of this space, created if there is none; a retired one fills again.
 
         A number is never used twice, so that late work for a dropped generation
         cannot end up among another space's vectors.
         """
         with self._state.lock:
             held = self.generations()
-            for generation in held:
-                if generation.space == space and generation.state != GenerationState.RETIRED:
-                    return generation
             served = any(generation.state == GenerationState.SERVING for generation in held)
             state = GenerationState.FILLING if served else GenerationState.SERVING
+            for generation in reversed(held):
+                if generation.space == space:
+                    if generation.state == GenerationState.RETIRED:
+                        self._set_state(generation.number, state)
+                    return self._state.shelf(generation.number).generation
             self._state.newest += 1
             generation = Generation(self._state.newest, space, state)
             self._state.shelves[generation.number] = Shelf(generation)
             self._state.changes += 1
             return generation
 
-    def activate(self, generation: int) -> None:
-        """Let this generation serve and retire the one that did."""
+    def activate(
+        self, generation: int, *, standby: Container[int] = (), held: Container[int] = ()
+    ) -> None:
+        """Let this generation serve; those that did stand by, are held back or retire."""
         with self._state.lock:
-            chosen = self._state.shelf(generation)
-            for shelf in self._state.shelves.values():
-                if shelf.generation.state == GenerationState.SERVING:
-                    shelf.generation = replace(shelf.generation, state=GenerationState.RETIRED)
-            chosen.generation = replace(chosen.generation, state=GenerationState.SERVING)
-            self._state.changes += 1
+            self._state.shelf(generation)
+            for other in self.generations():
+                if other.state in (GenerationState.SERVING, GenerationState.STANDBY):
+                    state = (
+                        GenerationState.HELD
+                        if other.number in held
+                        else GenerationState.STANDBY
+                        if other.number in standby
+                        else GenerationState.RETIRED
+                    )
+                    self._set_state(other.number, state)
+            self._set_state(generation, GenerationState.SERVING)
+
+    def hold(self, generation: int) -> None:
+        """Keep a generation that does not serve from taking over by itself."""
+        with self._state.lock:
+            if self._state.shelf(generation).generation.state != GenerationState.SERVING:
+                self._set_state(generation, GenerationState.HELD)
+
+    def set_rate(self, generation: int, rate: float) -> None:
+        """Remember how many passages a second the generation is filled by."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            shelf.generation = replace(shelf.generation, rate=rate)
 
     def drop_generation(self, generation: int) -> None:
         """Delete a generation with its vectors; one that is gone already stays gone."""
@@ -61,7 +92,15 @@ class MemoryVectors:
             self._state.shelves.pop(generation, None)
             self._state.changes += 1
 
-    def claim(self, generation: int, *, worker: str, limit: int, seconds: float) -> list[Pending]:
+    def claim(
+        self,
+        generation: int,
+        *,
+        worker: str,
+        limit: int,
+        seconds: float,
+        ids: Collection[str] | None = None,
+    ) -> list[Pending]:
         """Up to `limit` passages without a vector, by document and position, leased to `worker`.
 
         Nobody gets a passage twice while its lease lasts, not even the worker that holds it.
@@ -73,8 +112,12 @@ class MemoryVectors:
             for document, chunk in self._without_vector(shelf):
                 if len(claimed) >= limit:
                     break
+                if ids is not None and document.id not in ids:
+                    continue
                 if chunk.content_hash not in claimed and _free(shelf, chunk.content_hash, now):
-                    claimed[chunk.content_hash] = _pending(document, chunk)
+                    failure = shelf.failures.get(chunk.content_hash)
+                    tries = failure.tries if failure else 0
+                    claimed[chunk.content_hash] = _pending(document, chunk, tries)
             shelf.leases.update({key: Lease(worker, now + seconds) for key in claimed})
             return list(claimed.values())
 
@@ -97,6 +140,12 @@ class MemoryVectors:
         """The language means that the generation's vectors were centred by."""
         with self._state.lock:
             return dict(self._state.shelf(generation).means)
+
+    def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of those passages that have one of their own, by content hash."""
+        with self._state.lock:
+            held = self._state.shelf(generation).rows
+            return {key: held[key].vector for key in content_hashes if key in held}
 
     def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
         """(content hash, text hash, language, vector) of each passage, each passage once."""
@@ -125,12 +174,40 @@ class MemoryVectors:
             self.add_vectors(generation, vectors)
             self._state.shelf(generation).means = dict(means)
 
-    def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
+    def fail(
+        self, generation: int, content_hash: str, reason: str, *, retry_in: float | None
+    ) -> None:
         """Record that a passage could not be embedded and when to try again; ends its lease."""
         with self._state.lock:
             shelf = self._state.shelf(generation)
-            shelf.failures[content_hash] = Failure(reason, self._state.clock() + retry_in)
+            before = shelf.failures.get(content_hash)
+            due = None if retry_in is None else self._state.clock() + retry_in
+            tries = (before.tries if before else 0) + 1
+            shelf.failures[content_hash] = Failure(reason, tries, due)
             shelf.leases.pop(content_hash, None)
+
+    def retry(self, generation: int) -> int:
+        """Make every passage that failed due now, as if never tried; how many there were."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            now = self._state.clock()
+            shelf.failures = {
+                key: Failure(failure.reason, 0, now) for key, failure in shelf.failures.items()
+            }
+            return len(shelf.failures)
+
+    def due(self, generation: int) -> float | None:
+        """Seconds until a lease ends or a failed passage is due; None if nobody waits for any."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            times = []
+            wanted = {chunk.content_hash for _, chunk in self._passages()}
+            for key in (shelf.leases.keys() | shelf.failures.keys()) & wanted:
+                lease, failure = shelf.leases.get(key), shelf.failures.get(key)
+                if failure is None or failure.next_try is not None:
+                    until = lease.until if lease else 0.0
+                    times.append(max(until, (failure and failure.next_try) or 0.0))
+            return max(0.0, min(times) - self._state.clock()) if times else None
 
     def workers(self, generation: int) -> list[str]:
         """The workers that hold a lease, sorted."""
@@ -151,18 +228,21 @@ class MemoryVectors:
             wanted = {chunk.content_hash for _, chunk in self._passages()}
             missing = wanted - shelf.rows.keys()
             failed = missing & shelf.failures.keys()
-            return Progress(len(wanted) - len(missing), len(missing) - len(failed), len(failed))
+            abandoned = sum(shelf.failures[key].next_try is None for key in failed)
+            return Progress(
+                len(wanted) - len(missing), len(missing) - len(failed), len(failed), abandoned
+            )
 
-    def failures(self, generation: int) -> dict[str, str]:
-        """Reason by document id; of several passages that failed, the first one's."""
+    def failures(self, generation: int) -> dict[str, Failure]:
+        """The failure of the first passage that failed, by document id."""
         with self._state.lock:
             shelf = self._state.shelf(generation)
-            reasons: dict[str, str] = {}
+            found: dict[str, Failure] = {}
             for document, chunk in self._without_vector(shelf):
                 failure = shelf.failures.get(chunk.content_hash)
                 if failure is not None:
-                    reasons.setdefault(document.id, failure.reason)
-            return reasons
+                    found.setdefault(document.id, failure)
+            return found
 
     def unembedded(self, generation: int) -> dict[str, int]:
         """Number of distinct passages without a vector of their own, by document id."""
@@ -172,11 +252,22 @@ class MemoryVectors:
                 missing.setdefault(document.id, set()).add(chunk.content_hash)
             return {id: len(hashes) for id, hashes in missing.items()}
 
+    def uncovered(self, generation: int) -> int:
+        """How many passages have neither a vector nor one to borrow."""
+        with self._state.lock:
+            held = {row.text_hash for row in self._state.shelf(generation).rows.values()}
+            return sum(chunk.text_hash not in held for _, chunk in self._passages())
+
     def sweep(self) -> int:
         """Delete vectors that serve no chunk; a hidden document keeps its own for its return."""
         with self._state.lock:
             chunks = [chunk for held in self._state.documents.values() for chunk in held.chunks]
             return sum(_swept(shelf, chunks) for shelf in self._state.shelves.values())
+
+    def _set_state(self, generation: int, state: GenerationState) -> None:
+        shelf = self._state.shelf(generation)
+        shelf.generation = replace(shelf.generation, state=state)
+        self._state.changes += 1
 
     def _passages(self) -> Iterator[tuple[Document, Chunk]]:
         """Every chunk that can be found, by document id and position."""
@@ -193,10 +284,14 @@ class MemoryVectors:
 def _free(shelf: Shelf, content_hash: str, now: float) -> bool:
     lease = shelf.leases.get(content_hash)
     failure = shelf.failures.get(content_hash)
-    return (lease is None or lease.until <= now) and (failure is None or failure.due <= now)
+    return (lease is None or lease.until <= now) and _is_due(failure, now)
 
 
-def _pending(document: Document, chunk: Chunk) -> Pending:
+def _is_due(failure: Failure | None, now: float) -> bool:
+    return failure is None or (failure.next_try is not None and failure.next_try <= now)
+
+
+def _pending(document: Document, chunk: Chunk, tries: int) -> Pending:
     return Pending(
         content_hash=chunk.content_hash,
         text_hash=chunk.text_hash,
@@ -205,6 +300,7 @@ def _pending(document: Document, chunk: Chunk) -> Pending:
         text=document.body[chunk.start : chunk.end]
         or lead_text(document.description, document.summary, document.arguments),
         language=chunk.language,
+        tries=tries,
     )
 
 

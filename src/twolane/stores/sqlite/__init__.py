@@ -32,6 +32,7 @@ class SqliteStore(
         self._db = database
         self._clock = clock
         self._cached: dict[int, VectorCache] = {}
+        self._counted_uncovered: dict[int, tuple[str, int]] = {}
         self._counted = Counted()
         self.location = str(database.path)
 

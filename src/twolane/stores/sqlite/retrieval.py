@@ -55,7 +55,7 @@ FROM chunks AS c JOIN documents AS d ON d.row = c.document
 WHERE d.listed AND c.text_hash IN (SELECT value FROM json_each(?)) GROUP BY 1"""
 
 # Documents have a revision, vectors a row number that only grows, and generations a state.
-_REVISION = """
+REVISION = """
 SELECT (SELECT revision FROM counters)
        || ' ' || coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vectors'), 0)
        || ' ' || coalesce((SELECT group_concat(number || state) FROM generations), '')"""
@@ -198,7 +198,7 @@ class SqliteRetrieval:
     def revision(self) -> str:
         """The counters that every commit of documents, vectors or generations moves."""
         with self._db.read() as connection:
-            return str(connection.execute(_REVISION).get)
+            return str(connection.execute(REVISION).get)
 
     def _cache(self, generation: int) -> VectorCache:
         from twolane.stores.sqlite.matrix import VectorCache

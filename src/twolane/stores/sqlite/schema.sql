@@ -270,7 +270,8 @@ CREATE TABLE generations(
     number      INTEGER PRIMARY KEY AUTOINCREMENT,
     fingerprint TEXT NOT NULL,
     space       TEXT NOT NULL,
-    state       TEXT NOT NULL
+    state       TEXT NOT NULL,
+    rate        REAL
 );
 
 -- The mean vector of each language, by which a generation's vectors were centred.

@@ -1,54 +1,24 @@
-"""Generations, vectors and the work that is left, in SQLite."""
+"""Generations and their vectors, in SQLite."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import apsw
 
-from twolane.chunking import lead_text
 from twolane.errors import StoreError
-from twolane.model import Generation, GenerationState, Pending, Progress, Space
+from twolane.model import Generation, GenerationState, Space
 from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.retrieval import REVISION
+from twolane.stores.sqlite.work import SqliteWork
 from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
     from twolane.stores.sqlite.matrix import VectorCache
-
-# Distinct passages of listed documents without a vector, first document first.
-_WITHOUT_VECTOR = """
-FROM chunks AS c JOIN documents AS d ON d.row = c.document
-WHERE d.listed AND NOT EXISTS (
-    SELECT 1 FROM vectors AS v
-    WHERE v.generation = :generation AND v.content_hash = c.content_hash)"""
-
-# Those of them that nobody works on and that are due.
-_FREE = f"""
-SELECT content_hash, text_hash, title, headings, language, start, "end", row FROM (
-    SELECT c.content_hash, c.text_hash, d.title, c.headings, c.language, c.start, c."end",
-           d.row, d.id,
-           c.position,
-           row_number() OVER (PARTITION BY c.content_hash ORDER BY d.id, c.position) AS place
-{_WITHOUT_VECTOR} AND NOT EXISTS (
-    SELECT 1 FROM jobs AS j
-    WHERE j.generation = :generation AND j.content_hash = c.content_hash
-      AND (j.leased_until > :now OR j.retry_at > :now)))
-WHERE place = 1 ORDER BY id, position LIMIT :limit"""
-
-_LEASE = """
-INSERT INTO jobs(generation, content_hash, worker, leased_until) VALUES (?,?,?,?)
-ON CONFLICT(generation, content_hash) DO UPDATE SET
-    worker = excluded.worker, leased_until = excluded.leased_until"""
-
-_FAIL = """
-INSERT INTO jobs(generation, content_hash, tries, retry_at, reason) VALUES (?,?,1,?,?)
-ON CONFLICT(generation, content_hash) DO UPDATE SET
-    tries = tries + 1, retry_at = excluded.retry_at, reason = excluded.reason,
-    worker = NULL, leased_until = NULL"""
 
 # Vectors that serve no chunk: neither its own, nor the one that is lent to a chunk without.
 _UNUSED = """
@@ -79,12 +49,18 @@ SELECT content_hash, text_hash, language, vector FROM (
 WHERE place = 1 ORDER BY id, position"""
 
 
-class SqliteVectors:
+_UNCOVERED = """
+SELECT count(*) FROM chunks AS c JOIN documents AS d ON d.row = c.document
+WHERE d.listed AND NOT EXISTS (
+    SELECT 1 FROM vectors AS v WHERE v.generation = ? AND v.text_hash = c.text_hash)"""
+
+
+class SqliteVectors(SqliteWork):
     """The Vectors port."""
 
     _db: Database
-    _clock: Callable[[], float]
     _cached: dict[int, VectorCache]
+    _counted_uncovered: dict[int, tuple[str, int]]
 
     def generations(self) -> list[Generation]:
         """All generations, oldest first."""
@@ -92,14 +68,17 @@ class SqliteVectors:
             return _generations(connection)
 
     def open_generation(self, space: Space) -> Generation:
-        """The generation of this space that is not retired, created if there is none."""
+        """The generation of this space, created if there is none; a retired one fills again."""
         with self._db.write() as connection:
             held = _generations(connection)
-            for generation in held:
-                if generation.space == space and generation.state != GenerationState.RETIRED:
-                    return generation
             serving = any(other.state == GenerationState.SERVING for other in held)
             state = GenerationState.FILLING if serving else GenerationState.SERVING
+            for generation in reversed(held):
+                if generation.space == space:
+                    if generation.state == GenerationState.RETIRED:
+                        _set_state(connection, generation.number, state)
+                        return replace(generation, state=state)
+                    return generation
             number = connection.execute(
                 "INSERT INTO generations(fingerprint, space, state) VALUES (?,?,?)"
                 " RETURNING number",
@@ -107,17 +86,35 @@ class SqliteVectors:
             ).get
         return Generation(number, space, state)
 
-    def activate(self, generation: int) -> None:
-        """Let this generation serve and retire the one that did."""
+    def activate(
+        self, generation: int, *, standby: Container[int] = (), held: Container[int] = ()
+    ) -> None:
+        """Let this generation serve; those that did stand by, are held back or retire."""
         with self._db.write() as connection:
             _demand(connection, generation)
+            for other in _generations(connection):
+                if other.state in (GenerationState.SERVING, GenerationState.STANDBY):
+                    state = (
+                        GenerationState.HELD
+                        if other.number in held
+                        else GenerationState.STANDBY
+                        if other.number in standby
+                        else GenerationState.RETIRED
+                    )
+                    _set_state(connection, other.number, state)
+            _set_state(connection, generation, GenerationState.SERVING)
+
+    def hold(self, generation: int) -> None:
+        """Keep a generation that does not serve from taking over by itself."""
+        with self._db.write() as connection:
+            if _demand(connection, generation).state != GenerationState.SERVING:
+                _set_state(connection, generation, GenerationState.HELD)
+
+    def set_rate(self, generation: int, rate: float) -> None:
+        """Remember how many passages a second the generation is filled by."""
+        with self._db.write() as connection:
             connection.execute(
-                "UPDATE generations SET state = ? WHERE state = ?",
-                (str(GenerationState.RETIRED), str(GenerationState.SERVING)),
-            )
-            connection.execute(
-                "UPDATE generations SET state = ? WHERE number = ?",
-                (str(GenerationState.SERVING), generation),
+                "UPDATE generations SET rate = ? WHERE number = ?", (rate, generation)
             )
 
     def drop_generation(self, generation: int) -> None:
@@ -125,34 +122,6 @@ class SqliteVectors:
         with self._db.write() as connection:
             connection.execute("DELETE FROM generations WHERE number = ?", (generation,))
         self._cached.pop(generation, None)
-
-    def claim(self, generation: int, *, worker: str, limit: int, seconds: float) -> list[Pending]:
-        """Up to `limit` passages without a vector, leased to `worker` for `seconds`."""
-        now = self._clock()
-        with self._db.write() as connection:
-            found = rows(connection, _FREE, {"generation": generation, "now": now, "limit": limit})
-            connection.executemany(
-                _LEASE, [(generation, row[0], worker, now + seconds) for row in found]
-            )
-            bodies: dict[int, str] = {}
-            claimed = []
-            for content_hash, text_hash, title, headings, language, start, end, row in found:
-                if row not in bodies:
-                    bodies[row] = connection.execute(
-                        "SELECT body FROM texts WHERE row = ?", (row,)
-                    ).get
-                text = bodies[row][start:end] or _lead(connection, row)
-                claimed.append(
-                    Pending(
-                        content_hash,
-                        text_hash,
-                        title,
-                        tuple(json.loads(headings)),
-                        text,
-                        language,
-                    )
-                )
-        return claimed
 
     def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
         """Store (content hash, text hash, unit vector) rows and end their leases."""
@@ -170,6 +139,29 @@ class SqliteVectors:
                 connection, "SELECT language, mean FROM means WHERE generation = ?", (generation,)
             )
         return {language: np.frombuffer(mean, "<f4") for language, mean in found}
+
+    def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of those passages that have one of their own, by content hash."""
+        import numpy as np
+
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                "SELECT content_hash, vector FROM vectors WHERE generation = ?"
+                " AND content_hash IN (SELECT value FROM json_each(?))",
+                (generation, json.dumps(list(content_hashes))),
+            )
+        return {content_hash: np.frombuffer(vector, "<f4") for content_hash, vector in found}
+
+    def uncovered(self, generation: int) -> int:
+        """How many passages have neither a vector nor one to borrow; counted after changes only."""
+        with self._db.read() as connection:
+            revision = str(connection.execute(REVISION).get)
+            counted = self._counted_uncovered.get(generation)
+            if counted is None or counted[0] != revision:
+                counted = revision, connection.execute(_UNCOVERED, (generation,)).get
+                self._counted_uncovered[generation] = counted
+        return counted[1]
 
     def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
         """(content hash, text hash, language, vector) of each passage of the generation."""
@@ -198,81 +190,6 @@ class SqliteVectors:
                     for language, mean in means.items()
                 ],
             )
-
-    def fail(self, generation: int, content_hash: str, reason: str, *, retry_in: float) -> None:
-        """Record that a passage could not be embedded, and when to try again."""
-        with self._db.write() as connection:
-            connection.execute(_FAIL, (generation, content_hash, self._clock() + retry_in, reason))
-
-    def workers(self, generation: int) -> list[str]:
-        """The workers that hold a lease, sorted."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                "SELECT DISTINCT worker FROM jobs WHERE generation = ? AND worker IS NOT NULL"
-                " ORDER BY worker",
-                (generation,),
-            )
-        return [worker for (worker,) in found]
-
-    def release(self, generation: int, worker: str) -> None:
-        """End all leases of a worker."""
-        with self._db.write() as connection:
-            connection.execute(
-                "DELETE FROM jobs WHERE generation = ? AND worker = ? AND reason IS NULL",
-                (generation, worker),
-            )
-            connection.execute(
-                "UPDATE jobs SET worker = NULL, leased_until = NULL"
-                " WHERE generation = ? AND worker = ?",
-                (generation, worker),
-            )
-
-    def progress(self, generation: int) -> Progress:
-        """How many distinct passages are ready, pending and failed."""
-        with self._db.read() as connection:
-            total = connection.execute(
-                "SELECT count(DISTINCT c.content_hash) FROM chunks AS c"
-                " JOIN documents AS d ON d.row = c.document WHERE d.listed"
-            ).get
-            missing, failed = connection.execute(
-                "SELECT count(DISTINCT c.content_hash), count(DISTINCT j.content_hash)"
-                + _WITHOUT_VECTOR.replace(
-                    "WHERE",
-                    "LEFT JOIN jobs AS j ON j.generation = :generation"
-                    " AND j.content_hash = c.content_hash AND j.reason IS NOT NULL WHERE",
-                    1,
-                ),
-                {"generation": generation},
-            ).fetchone() or (0, 0)
-        return Progress(total - missing, missing - failed, failed)
-
-    def failures(self, generation: int) -> dict[str, str]:
-        """Reason by document id, for documents with a passage that failed."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                "SELECT d.id, min(j.reason) FROM jobs AS j"
-                " JOIN chunks AS c ON c.content_hash = j.content_hash"
-                " JOIN documents AS d ON d.row = c.document"
-                " WHERE j.generation = ? AND j.reason IS NOT NULL AND d.listed"
-                " AND NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.generation = j.generation"
-                " AND v.content_hash = j.content_hash)"
-                " GROUP BY d.id ORDER BY d.id",
-                (generation,),
-            )
-        return dict(found)
-
-    def unembedded(self, generation: int) -> dict[str, int]:
-        """Number of passages without a vector by document id, where there are any."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                f"SELECT d.id, count(DISTINCT c.content_hash) {_WITHOUT_VECTOR}"
-                " GROUP BY d.id ORDER BY d.id",
-                {"generation": generation},
-            )
-        return dict(found)
 
     def sweep(self) -> int:
         """Delete vectors that serve no chunk any more; the number deleted."""
@@ -309,19 +226,15 @@ def _add(
 
 def _generations(connection: apsw.Connection) -> list[Generation]:
     return [
-        Generation(number, Space(**json.loads(space)), GenerationState(state))
-        for number, space, state in connection.execute(
-            "SELECT number, space, state FROM generations ORDER BY number"
+        Generation(number, Space(**json.loads(space)), GenerationState(state), rate)
+        for number, space, state, rate in connection.execute(
+            "SELECT number, space, state, rate FROM generations ORDER BY number"
         )
     ]
 
 
-def _lead(connection: apsw.Connection, row: int) -> str:
-    """What an empty passage stands for: what the document says of itself."""
-    description, summary, arguments = rows(
-        connection, "SELECT description, summary, arguments FROM documents WHERE row = ?", (row,)
-    )[0]
-    return lead_text(description, summary, json.loads(arguments))
+def _set_state(connection: apsw.Connection, number: int, state: GenerationState) -> None:
+    connection.execute("UPDATE generations SET state = ? WHERE number = ?", (str(state), number))
 
 
 def _demand(connection: apsw.Connection, number: int) -> Generation:

@@ -1,0 +1,334 @@
+"""Vectors of a library: making them, now, at once after a save, or beside everything else."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from twolane.errors import EmbedderUnavailable, TwolaneError
+from twolane.library.held import LOCAL, Held
+from twolane.model import Generation, GenerationState, Progress
+from twolane.permissions import require
+from twolane.ports import Embedder
+from twolane.scopes import Capability, Scope
+from twolane.spaces import Background
+
+if TYPE_CHECKING:
+    # These are slow to import, and a search needs none of them.
+    from twolane.pipeline import Filled
+    from twolane.pipeline.switching import Gate
+    from twolane.pipeline.worker import Turn, Worker
+
+log = logging.getLogger("twolane")
+
+# Without being told to wait for every space, a run completes a slow one only if little is missing.
+_FEW_PASSAGES = 200
+
+# The worker turns to the fast spaces this often while it fills a slow one.
+_SLICE_SECONDS = 5.0
+
+# How often a run that goes on until all is done looks for new work.
+_LOOK_SECONDS = 1.0
+_LEAST_WAIT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What embedding came to over all generations.
+
+    `generation` is the one that new text gets its meaning from;
+    `took_over` is one that serves from now on, `refused` is why one does not.
+    """
+
+    generation: int
+    embedded: int
+    failed: int
+    pending: int
+    stopped: str | None
+    seconds: float
+    took_over: int | None = None
+    refused: str | None = None
+
+    @property
+    def rate(self) -> float | None:
+        """Passages a second, where there were any."""
+        return self.embedded / self.seconds if self.embedded and self.seconds else None
+
+
+class Embedding(Held):
+    """The way from passages to vectors."""
+
+    _worker: Worker | None = None
+
+    def embed(
+        self,
+        *,
+        scope: Scope = LOCAL,
+        all_spaces: bool = False,
+        backfill: bool = False,
+        retry_failed: bool = False,
+        gate: Gate | None = None,
+        progress: Callable[[Progress], None] = lambda progress: None,
+    ) -> Embedded:
+        """Give every passage its vector; returns when nothing is free or the embedder is gone.
+
+        `all_spaces` also fills the better, slower space, if there is one.
+        `backfill` waits for what others work on and for what is to be tried again.
+        `retry_failed` tries what failed again now.
+        A generation that becomes complete takes over if the `gate` lets it.
+        """
+        require(scope, Capability.WRITE)
+        if self._embedders.first is None:
+            raise EmbedderUnavailable(self._embedders.missing)
+        target = self._store.open_generation(self._embedders.first.space)
+        if retry_failed:
+            for one in self._store.generations():
+                self._store.retry(one.number)
+        total = Embedded(target.number, 0, 0, 0, None, 0.0)
+        while True:
+            for duty in self._duties(all_spaces=all_spaces, held=gate is not None):
+                total = _added(total, self._fill(duty, progress))
+                if total.stopped is not None:
+                    return self._left(total)
+            wait = self._wait() if backfill else None
+            if wait is None:
+                break
+            time.sleep(wait)
+        return self._settled(self._left(total), gate)
+
+    def generations(self) -> list[tuple[Generation, Progress]]:
+        """Every set of vectors, oldest first, with how complete it is."""
+        return [(one, self._store.progress(one.number)) for one in self._store.generations()]
+
+    def activate_generation(self, number: int, *, scope: Scope = LOCAL) -> None:
+        """Let this set of vectors answer searches, and keep better ones from taking over."""
+        require(scope, Capability.WRITE)
+        from twolane.pipeline.switching import appoint
+
+        appoint(self._store, self._embedders.spaces, number)
+
+    def roll_back_generation(self, *, scope: Scope = LOCAL) -> Generation:
+        """Let the set of vectors that served before answer searches again."""
+        require(scope, Capability.WRITE)
+        from twolane.pipeline.switching import previous
+
+        earlier = previous(self._store)
+        self.activate_generation(earlier.number, scope=scope)
+        return replace(earlier, state=GenerationState.SERVING)
+
+    def drop_generation(self, number: int, *, scope: Scope = LOCAL) -> None:
+        """Delete a set of vectors that does not answer searches."""
+        require(scope, Capability.WRITE)
+        from twolane.pipeline.switching import drop
+
+        drop(self._store, number)
+
+    def start_worker(self, *, gate: Gate | None = None) -> Worker:
+        """Embed beside everything else, at low priority, until the library is closed.
+
+        The worker fills every space, the fast one first.
+        It notices what other processes add; `wake` makes it look at once.
+        """
+        from twolane.pipeline.worker import Worker
+
+        if self._worker is None or not self._worker.is_running:
+            self._worker = Worker(
+                lambda stop: self._turn(stop, gate),
+                self._store.revision,
+                first_wait=self.settings.retry_seconds,
+                longest_wait=self.settings.retry_most_seconds,
+            )
+            self._worker.start()
+        return self._worker
+
+    def stop_worker(self) -> None:
+        """Stop the worker, if there is one; what it was at is left to others."""
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
+
+    def _stop_embedding(self) -> None:
+        self.stop_worker()
+        self._savers.close()
+
+    # ------------------------------------------------------------------------------- saving
+
+    def _embed_soon(self, ids: Collection[str]) -> bool:
+        """Embed what was just saved, if that takes no longer than a save may; whether it did.
+
+        Nothing that goes wrong here reaches the caller: the text is saved, and its vectors
+        follow when somebody embeds what is left.
+        """
+        if self._embedders.first is None or not ids or not self.settings.save_embed_seconds:
+            return False
+        with self._soon_lock:
+            busy = self._soon is not None and not self._soon.done()
+            if not busy:
+                self._soon = self._savers.submit(lambda: self._embed_now(frozenset(ids)))
+            waiting = self._soon
+        if busy or waiting is None:
+            self._wake()
+            return False
+        try:
+            done = waiting.result(timeout=self.settings.save_embed_seconds)
+        except TimeoutError:
+            done = False
+        self._wake()
+        return done
+
+    def _embed_now(self, ids: Collection[str]) -> bool:
+        from twolane.pipeline import fill
+
+        try:
+            # The first is the one that searches turn to while others lack this text.
+            duty = next(self._duties(all_spaces=False), None)
+            if duty is None:
+                return False
+            filled = fill(
+                self._store,
+                duty.embedder,
+                duty.generation,
+                settings=self.settings,
+                ids=ids,
+                parallel=1,
+            )
+        except TwolaneError as error:
+            log.info("what was saved is embedded later: %s", error)
+            return False
+        return filled.stopped is None and not filled.failed
+
+    @cached_property
+    def _savers(self) -> Background:
+        return Background(1, name="twolane-save")
+
+    @cached_property
+    def _soon_lock(self) -> threading.Lock:
+        return threading.Lock()
+
+    _soon: Future[bool] | None = None
+
+    def _wake(self) -> None:
+        if self._worker is not None:
+            self._worker.wake()
+
+    # ------------------------------------------------------------------------------- filling
+
+    def _duties(self, *, all_spaces: bool, held: bool = False) -> Iterator[_Duty]:
+        """The generations to fill, those that are ready soonest first.
+
+        What stands by comes before what serves, and that before what is on its way.
+        A slow space that nobody waits for is completed only if little is missing.
+        """
+        wanted = list(self._embedders.wanted)
+        opened = wanted if all_spaces else wanted[:1]
+        numbers = {self._store.open_generation(one.space).number for one in opened}
+        order = [GenerationState.STANDBY, GenerationState.SERVING, GenerationState.FILLING]
+        if held:
+            order.append(GenerationState.HELD)
+        generations = self._store.generations()
+        for state in order:
+            for one in generations:
+                embedder = self._embedders.of(one.space)
+                if one.state != state or embedder is None or embedder.space != one.space:
+                    continue
+                if one.number in numbers:
+                    yield _Duty(one, embedder)
+                elif state in (GenerationState.SERVING, GenerationState.STANDBY):
+                    yield _Duty(one, embedder, _FEW_PASSAGES)
+
+    def _fill(self, duty: _Duty, progress: Callable[[Progress], None]) -> Filled:
+        from twolane.pipeline import Filled, fill
+
+        if duty.most is not None:
+            left = self._store.progress(duty.generation.number)
+            if left.pending > duty.most:
+                return Filled(duty.generation.number, 0, 0)
+        return fill(
+            self._store,
+            duty.embedder,
+            duty.generation,
+            settings=self.settings,
+            progress=progress,
+        )
+
+    def _wait(self) -> float | None:
+        """How long to wait before the rest can be embedded; None if there is none."""
+        waits = [
+            wait
+            for one in self._store.generations()
+            if one.state != GenerationState.RETIRED
+            and (wait := self._store.due(one.number)) is not None
+        ]
+        return min(_LOOK_SECONDS, max(_LEAST_WAIT, min(waits))) if waits else None
+
+    def _left(self, total: Embedded) -> Embedded:
+        return replace(total, pending=self._store.progress(total.generation).pending)
+
+    def _settled(self, total: Embedded, gate: Gate | None) -> Embedded:
+        from twolane.pipeline.switching import settle
+
+        settled = settle(
+            self._store,
+            self._embedders.spaces,
+            keep=self.settings.keep_generations,
+            gate=gate,
+        )
+        return replace(total, took_over=settled.took_over, refused=settled.refused)
+
+    def _turn(self, stop: Callable[[], bool], gate: Gate | None) -> Turn:
+        """One turn of the worker: all of the fast spaces, a slice of the slow ones."""
+        from twolane.pipeline import fill
+        from twolane.pipeline.switching import settle
+        from twolane.pipeline.worker import Turn
+
+        embedded = 0
+        first = True
+        for duty in self._duties(all_spaces=True):
+            deadline = None if first else time.monotonic() + _SLICE_SECONDS
+            filled = fill(
+                self._store,
+                duty.embedder,
+                duty.generation,
+                settings=self.settings,
+                stop=stop if deadline is None else _by(deadline, stop),
+                # One core is left to whoever is waiting for an answer.
+                parallel=1,
+            )
+            first = False
+            embedded += filled.embedded
+            if filled.stopped is not None:
+                return Turn(None, filled.stopped)
+            if stop():
+                return Turn(None)
+        settle(self._store, self._embedders.spaces, keep=self.settings.keep_generations, gate=gate)
+        return Turn(0.0 if embedded else self._wait())
+
+
+@dataclass(frozen=True, slots=True)
+class _Duty:
+    """A generation to fill, by whom, and how many passages may be missing at most."""
+
+    generation: Generation
+    embedder: Embedder
+    most: int | None = None
+
+
+def _by(deadline: float, stop: Callable[[], bool]) -> Callable[[], bool]:
+    """Whether to stop: because somebody says so, or because the time is up."""
+    return lambda: stop() or time.monotonic() >= deadline
+
+
+def _added(total: Embedded, filled: Filled) -> Embedded:
+    return replace(
+        total,
+        embedded=total.embedded + filled.embedded,
+        failed=total.failed + filled.failed,
+        stopped=filled.stopped,
+        seconds=total.seconds + filled.seconds,
+    )

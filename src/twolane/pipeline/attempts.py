@@ -1,0 +1,117 @@
+"""Calling the embedder: batches by tokens, and a bad passage that fails alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from twolane.chunking import embedded_text, estimate_tokens
+from twolane.errors import EmbedderError, EmbedderUnavailable
+from twolane.model import Pending, Space
+from twolane.ports import Embedder, Reusing
+from twolane.vector_checks import check_vectors
+
+if TYPE_CHECKING:
+    from twolane.ports import Matrix, Vector
+
+# More short texts than this in one call gain nothing, and a failure halves them too often.
+_MOST_PASSAGES = 64
+
+# A passage that fails alone is bad; so many calls in a row that fail mean a bad embedder.
+# Halving a batch of the most passages down to one bad one takes seven.
+_FAILURES_IN_A_ROW = 16
+
+
+def batches(claimed: Sequence[Pending], tokens: int) -> list[list[Pending]]:
+    """The passages in batches of like length, each of about as many tokens, padding counted."""
+    ordered = sorted(((estimate_tokens(one.text), one) for one in claimed), key=lambda two: two[0])
+    made: list[list[Pending]] = []
+    for size, one in ordered:
+        # The longest text of a batch is its last; every other one is padded to it.
+        if not made or len(made[-1]) >= _MOST_PASSAGES or size * (len(made[-1]) + 1) > tokens:
+            made.append([])
+        made[-1].append(one)
+    return made
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What became of a batch: passages with their vectors, and those that failed, with reasons."""
+
+    rows: list[tuple[Pending, Vector]] = field(default_factory=list)
+    failures: list[tuple[Pending, str]] = field(default_factory=list)
+
+    @property
+    def matrix(self) -> Matrix:
+        """The vectors, one below the other."""
+        import numpy as np
+
+        stacked: Matrix = np.stack([vector for _, vector in self.rows])
+        return stacked
+
+
+class Attempts:
+    """Embeds batches in one space; safe to share between threads."""
+
+    def __init__(self, embedder: Embedder, space: Space, breadcrumb: bool) -> None:
+        self._embedder = embedder
+        self._space = space
+        self._breadcrumb = breadcrumb
+        self._lock = threading.Lock()
+        self._in_a_row = 0
+
+    def embed(self, batch: Sequence[Pending], known: Mapping[str, Vector]) -> Attempt:
+        """Embed the batch; if it fails, its halves, down to the passage that is bad.
+
+        Raises EmbedderUnavailable when it is the embedder that is bad.
+        `known` holds vectors of another space that the embedder may use.
+        """
+        made = Attempt()
+        self._embed(batch, known, made)
+        return made
+
+    def _embed(self, batch: Sequence[Pending], known: Mapping[str, Vector], made: Attempt) -> None:
+        try:
+            matrix = self._call(batch, known)
+            check_vectors(matrix, count=len(batch), dimensions=self._space.dimensions)
+        except EmbedderUnavailable:
+            raise
+        except EmbedderError as error:
+            self._count_failure(error)
+            if len(batch) == 1:
+                made.failures.append((batch[0], str(error)))
+                return
+            middle = len(batch) // 2
+            self._embed(batch[:middle], known, made)
+            self._embed(batch[middle:], known, made)
+            return
+        with self._lock:
+            self._in_a_row = 0
+        made.rows += zip(batch, matrix, strict=True)
+
+    def _call(self, batch: Sequence[Pending], known: Mapping[str, Vector]) -> Matrix:
+        texts = [
+            embedded_text(one.title, one.headings if self._breadcrumb else (), one.text)
+            for one in batch
+        ]
+        try:
+            if known and isinstance(self._embedder, Reusing):
+                given = [known.get(one.content_hash) for one in batch]
+                return self._embedder.embed_beside(texts, given)
+            return self._embedder.embed_passages(texts)
+        except EmbedderError:
+            raise
+        except Exception as error:
+            # An embedder is foreign code: whatever it raises, the text stays searchable.
+            raise EmbedderError(f"{type(error).__name__}: {error}") from error
+
+    def _count_failure(self, error: EmbedderError) -> None:
+        with self._lock:
+            self._in_a_row += 1
+            if self._in_a_row < _FAILURES_IN_A_ROW:
+                return
+        raise EmbedderUnavailable(
+            f"the embedder failed {_FAILURES_IN_A_ROW} times in a row, last with: {error}"
+        ) from error

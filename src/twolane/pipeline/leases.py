@@ -1,0 +1,58 @@
+"""Who is at work, what of their work nobody will finish, and when a failure is tried again."""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import threading
+
+from twolane.ports import Vectors
+from twolane.settings import Settings
+
+
+def worker_name() -> str:
+    """A name that tells others on this machine which process is at work."""
+    return f"{platform.node()}:{os.getpid()}:{threading.get_ident()}"
+
+
+def release_the_dead(vectors: Vectors, generation: int) -> None:
+    """End the leases of processes of this machine that are gone: nobody will finish their work."""
+    for worker in vectors.workers(generation):
+        host, _, rest = worker.partition(":")
+        pid = rest.partition(":")[0]
+        if host == platform.node() and pid.isdecimal() and not _is_alive(int(pid)):
+            vectors.release(generation, worker)
+
+
+def retry_in(tries: int, settings: Settings) -> float | None:
+    """Seconds until a passage that failed `tries` times is tried again; None: it is given up.
+
+    The wait doubles each time, and is spread so that many failures do not come back at once.
+    """
+    if tries >= settings.embed_tries:
+        return None
+    return spread(min(settings.retry_seconds * 2.0 ** (tries - 1), settings.retry_most_seconds))
+
+
+def spread(seconds: float) -> float:
+    """The time, longer or shorter by up to a quarter at random."""
+    return seconds * random.uniform(0.75, 1.25)  # noqa: S311 - not a secret
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        # It belongs to another user, or the system does not tell: better to believe that it works.
+        return True
+    return True
