@@ -95,9 +95,9 @@ class TestSave:
         assert (found(library, "ant"), found(library, "cat")) == ([], ["a"])
 
     def test_passages_of_a_saved_document_get_vectors(self, library: Library) -> None:
-        """Meaning follows: `embed` finds the new passages."""
+        """Meaning follows, at once or with `embed`: every new passage has its vector then."""
         library.save(Draft("n1", title="A", body="ant"))
-        assert library.embed().embedded == 1
+        assert library.embed().pending == 0
         library.add_tags("n1", ["x"])
         library.archive("n1")
         library.touch("n1")
