@@ -8,10 +8,9 @@ Stores are safe to call from several threads.
 
 from __future__ import annotations
 
-from collections.abc import Collection as Group
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 from twolane.answers import Candidate, Frequencies, Neighbour, Place, Sort
 from twolane.model import (
@@ -20,23 +19,35 @@ from twolane.model import (
     Chunk,
     Collection,
     Document,
-    Failure,
     FileRecord,
-    Generation,
-    Pending,
     Problem,
-    Progress,
-    Space,
     Stamp,
 )
 from twolane.scopes import Scope, Word
+from twolane.vector_ports import Embedder, Parallel, Reusing, Vectors
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from twolane.vector_ports import Matrix, Vector  # noqa: TC004 - only types use these
 
-    Vector = NDArray[np.float32]
-    Matrix = NDArray[np.float32]
+__all__ = [
+    "Documents",
+    "Embedder",
+    "Entry",
+    "Facets",
+    "Known",
+    "Lists",
+    "Matrix",
+    "Parallel",
+    "Retrieval",
+    "Reusing",
+    "Source",
+    "Stats",
+    "Store",
+    "Stored",
+    "Upkeep",
+    "Vector",
+    "Vectors",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,111 +260,6 @@ class Retrieval(Protocol):
         """
 
 
-class Vectors(Protocol):
-    """Keeps generations of vectors and the work that is left."""
-
-    def generations(self) -> list[Generation]:
-        """All generations, oldest first."""
-
-    def open_generation(self, space: Space) -> Generation:
-        """The generation of this space, created if there is none.
-
-        The first generation of a store serves at once; a later one fills until activated.
-        One that was retired fills again, with the vectors that it had.
-        """
-
-    def activate(
-        self, generation: int, *, standby: Container[int] = (), held: Container[int] = ()
-    ) -> None:
-        """Let this generation serve, at once for every reader.
-
-        Of the others that served or stood by, those named stand by or are held back,
-        and the rest retire.
-        """
-
-    def hold(self, generation: int) -> None:
-        """Keep a generation that does not serve from taking over by itself."""
-
-    def drop_generation(self, generation: int) -> None:
-        """Delete a generation with its vectors."""
-
-    def set_rate(self, generation: int, rate: float) -> None:
-        """Remember how many passages a second the generation is filled by."""
-
-    def claim(
-        self,
-        generation: int,
-        *,
-        worker: str,
-        limit: int,
-        seconds: float,
-        ids: Group[str] | None = None,
-    ) -> list[Pending]:
-        """Up to `limit` passages without a vector, leased to `worker` for `seconds`.
-
-        A passage that is leased to somebody else, or failed and not due, is left out;
-        with `ids`, so are those of other documents.
-        """
-
-    def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
-        """Store (content hash, text hash, unit vector) rows and end their leases."""
-
-    def means(self, generation: int) -> dict[str, Vector]:
-        """The language means that the generation's vectors were centred by; empty before that."""
-
-    def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
-        """(content hash, text hash, language, vector) of each passage of the generation.
-
-        In the order of document ids and positions; a passage of several documents comes once.
-        """
-
-    def recentre(
-        self,
-        generation: int,
-        means: Mapping[str, Vector],
-        vectors: Iterable[tuple[str, str, Vector]],
-    ) -> None:
-        """Replace the vectors and set the means they were centred by, both or neither."""
-
-    def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of those passages that have one of their own, by content hash."""
-
-    def fail(
-        self, generation: int, content_hash: str, reason: str, *, retry_in: float | None
-    ) -> None:
-        """Record that a passage could not be embedded, and when to try again; None: never."""
-
-    def retry(self, generation: int) -> int:
-        """Make every passage that failed due now, as if never tried; how many there were."""
-
-    def due(self, generation: int) -> float | None:
-        """Seconds until a lease ends or a failed passage is due; None if nobody waits for any."""
-
-    def workers(self, generation: int) -> list[str]:
-        """The workers that hold a lease, sorted, whether it has run out or not."""
-
-    def release(self, generation: int, worker: str) -> None:
-        """End all leases of a worker."""
-
-    def progress(self, generation: int) -> Progress:
-        """How many distinct passages are ready, pending and failed."""
-
-    def failures(self, generation: int) -> dict[str, Failure]:
-        """The failure of the first passage that failed, by document id."""
-
-    def unembedded(self, generation: int) -> dict[str, int]:
-        """Number of passages without a vector by document id, where there are any."""
-
-    def uncovered(self, generation: int) -> int:
-        """How many passages `nearest` cannot compare: no vector of their own, none to borrow.
-
-        Cheap enough for every query.
-        """
-
-    def sweep(self) -> int:
-        """Delete vectors that serve no chunk any more; the number deleted."""
-
-
 class Upkeep(Protocol):
     """Keeps the store itself in order."""
 
@@ -371,39 +277,6 @@ class Upkeep(Protocol):
 
 class Store(Documents, Lists, Retrieval, Vectors, Upkeep, Protocol):
     """All ports of one store."""
-
-
-class Embedder(Protocol):
-    """Turns texts into unit vectors of one space."""
-
-    @property
-    def space(self) -> Space:
-        """The identity of the vectors; costs nothing and loads no model."""
-
-    def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit row per text."""
-
-    def embed_query(self, text: str) -> Vector:
-        """The unit vector of a query."""
-
-
-@runtime_checkable
-class Parallel(Protocol):
-    """An embedder that gains from several calls at once; others are called one at a time."""
-
-    parallel: int
-
-
-@runtime_checkable
-class Reusing(Protocol):
-    """An embedder part of whose work may be stored already, in another space."""
-
-    @property
-    def reuses(self) -> Space:
-        """The space whose stored vectors it can use."""
-
-    def embed_beside(self, texts: Sequence[str], known: Sequence[Vector | None]) -> Matrix:
-        """One unit row per text; `known` is each text's vector in that space where it is known."""
 
 
 class Source(Protocol):

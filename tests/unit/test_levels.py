@@ -22,6 +22,7 @@ LEVELS: dict[str, int] = {
     "errors": 0,
     "drafts": 0,
     "ports": 1,
+    "vector_ports": 1,
     "permissions": 1,
     "settings": 1,
     "setting_values": 1,

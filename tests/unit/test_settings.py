@@ -47,7 +47,7 @@ def test_lists_come_from_text_too() -> None:
         ({"TWOLANE_LIMIT": "many"}, "not a whole number"),
         ({"TWOLANE_LIMIT": "0"}, "must be between 1 and 1000"),
         ({"TWOLANE_RRF_K": "nan"}, "not a number"),
-        ({"TWOLANE_EMBEDDER": "magic"}, "must be one of use"),
+        ({"TWOLANE_EMBEDDER": "magic"}, "must be one of auto"),
         ({"TWOLANE_LANGUAGES": ""}, "at least one language"),
         ({"TWOLANE_CONFIG": "/no/such.toml"}, "no settings file"),
     ],
