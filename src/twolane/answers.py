@@ -42,6 +42,19 @@ class Sort(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """In what order documents are shown, and from where.
+
+    Without a sort the query's words decide, and where there are none the latest come first.
+    `cursor` is the `next` of the page before.
+    """
+
+    sort: Sort | None = None
+    reverse: bool = False
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a document stands in a sorted list: what it is sorted by, then its id.
 
@@ -243,6 +256,7 @@ class Answer:
 
     `collections` says what the collections of the results are, where somebody described them.
     `answerable` is False where nothing found is likely to be relevant, None where that is unknown.
+    `next` is the cursor of the page after this one, None on the last.
     """
 
     query: str
@@ -257,3 +271,4 @@ class Answer:
     intent: str | None = None
     found: tuple[str, ...] = ()
     collections: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    next: str | None = None

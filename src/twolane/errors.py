@@ -6,6 +6,7 @@
     │   ├── BadGoldenSet              a golden set cannot be read or contradicts itself; lists why
     │   ├── NoSuchDocument            a reference names no document that the caller may see
     │   ├── AmbiguousDocument         a reference names several documents; lists them
+    │   ├── BadCursor                 a cursor cannot be read or belongs to another search
     │   ├── MissingFolder             a root to index does not exist or is not a folder
     │   ├── NotBuiltYet               a mode that this version does not have
     │   ├── BadDraft                  a document that cannot be saved as it is; names the field
@@ -78,6 +79,10 @@ class AmbiguousDocument(BadInput):
         super().__init__(f"{reference!r} names {len(candidates)} documents; use one of\n{listed}")
         self.reference = reference
         self.candidates = tuple(candidates)
+
+
+class BadCursor(BadInput):
+    """A cursor cannot be read or belongs to another search."""
 
 
 class MissingFolder(BadInput):

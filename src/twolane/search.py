@@ -6,7 +6,8 @@ import logging
 import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
@@ -60,6 +61,20 @@ class Ranked:
     answerable: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as it was understood: repaired, with its intent and the scope that it leaves.
+
+    `lists` where there are no words to rank by: only filters and demands, or nothing at all.
+    """
+
+    query: Query
+    repairs: tuple[Repair, ...]
+    intent: Intent
+    scope: Scope
+    lists: bool
+
+
 class Searcher:
     """Answers queries over one store; safe to share between threads."""
 
@@ -90,34 +105,61 @@ class Searcher:
         started = time.perf_counter()
         ranked = self.rank(text, scope, mode=mode, limit=limit)
         wanted = self._settings.limit if limit is None else limit
-        results = self._results(ranked.fused[:wanted], ranked.query)
+        answer = self.answer(text, mode, ranked, ranked.fused[:wanted])
+        return replace(answer, took_ms=(time.perf_counter() - started) * 1000)
+
+    def answer(self, text: str, mode: Mode, ranked: Ranked, shown: Sequence[Fused]) -> Answer:
+        """The answer that shows some of a ranking."""
+        results = self.results(shown, ranked.query)
         return Answer(
             query=text,
             mode=mode,
             lanes=ranked.lanes,
             degraded=ranked.degraded,
             generation=ranked.generation,
-            took_ms=(time.perf_counter() - started) * 1000,
+            took_ms=0.0,
             results=results,
             repairs=ranked.repairs,
             intent=str(ranked.intent),
             found=tuple(one.id for one in ranked.fused),
-            collections=self._described(results),
+            collections=self.described(results),
             answerable=ranked.answerable,
         )
 
-    def _described(self, results: Sequence[Result]) -> dict[str, str]:
+    def described(self, results: Sequence[Result]) -> dict[str, str]:
         """What the collections of the results are, where somebody said it."""
         shown = {one.collection for one in results}
         held = self._store.collections() if shown else []
         return {one.name: one.description for one in held if one.name in shown and one.description}
 
+    def asked(self, text: str, scope: Scope | None = None, now: datetime | None = None) -> Asked:
+        """What the text asks for in the scope, where relative dates count from `now`."""
+        scope = scope or Scope()
+        query, repairs = self._repaired(self._parsed(text, now))
+        narrowed = narrow(scope, query)
+        # What is nothing but signs asks for nothing; an empty line asks for everything.
+        restricts = narrowed != scope or not text.strip()
+        return Asked(
+            query,
+            repairs,
+            classify(query.meaning if query.clause is None else text),
+            narrowed,
+            lists=restricts and not query.marks and not query.meaning,
+        )
+
     def rank(
-        self, text: str, scope: Scope, *, mode: Mode = Mode.HYBRID, limit: int | None = None
+        self,
+        text: str,
+        scope: Scope,
+        *,
+        mode: Mode = Mode.HYBRID,
+        limit: int | None = None,
+        asked: Asked | None = None,
     ) -> Ranked:
         """The ranking behind the answer, beyond its limit, with nothing made up to be shown.
 
         The limit only widens the lanes' pools where it is larger than they are.
+        `asked` is what the text was understood as, if that is known already.
         """
         require(scope, Capability.SEARCH)
         if mode == Mode.EXACT:
@@ -125,9 +167,8 @@ class Searcher:
                 "--mode exact is not in this version; put the words in quotes to match them exactly"
             )
         wanted = self._settings.limit if limit is None else limit
-        query, repairs = self._repaired(self._parsed(text))
-        narrowed = narrow(scope, query)
-        intent = classify(query.meaning if query.clause is None else text)
+        asked = asked or self.asked(text, scope)
+        query, narrowed, intent = asked.query, asked.scope, asked.intent
         weights = self._weights(mode, intent)
         found, degraded = self._run(query, narrowed, weights, wanted, scope)
         fused = fuse(
@@ -140,7 +181,7 @@ class Searcher:
         if not query.marks and not query.meaning:
             # Filters ask for nothing that a document could be relevant to.
             fit = None
-            fused = self._listed(narrowed, wanted) if narrowed != scope else fused
+            fused = self._listed(narrowed, wanted) if asked.lists else fused
         fused = rated(
             fused,
             fit,
@@ -158,7 +199,7 @@ class Searcher:
             ),
             degraded=degraded,
             generation=generation.number if generation else None,
-            repairs=repairs,
+            repairs=asked.repairs,
             answerable=answerable(fused, fit),
         )
 
@@ -170,10 +211,11 @@ class Searcher:
         """Let the background threads end."""
         self._background.close()
 
-    def _parsed(self, text: str) -> Query:
+    def _parsed(self, text: str, now: datetime | None = None) -> Query:
         return parse(
             text,
             self._store.languages(),
+            now=now,
             stemming=self._settings.stemming,
             properties=self._store.properties(),
         )
@@ -329,7 +371,8 @@ class Searcher:
         """A query of filters alone lists what they leave, newest first."""
         return [Fused(id, 0.0, ()) for id in self._store.recent(scope, limit=wanted)]
 
-    def _results(self, fused: Sequence[Fused], query: Query) -> tuple[Result, ...]:
+    def results(self, fused: Sequence[Fused], query: Query) -> tuple[Result, ...]:
+        """What is shown of documents that were found."""
         documents = self._store.documents([one.id for one in fused])
         return tuple(
             result_of(one, documents[one.id], self._store.chunks(one.id), query.marks)

@@ -94,6 +94,14 @@ def test_every_mode_is_described() -> None:
     assert {f"--mode {mode}" for mode in Mode} <= set(told)
 
 
+def test_every_sort_is_described() -> None:
+    """Each value of --sort has its place in a row."""
+    from twolane.answers import Sort
+
+    told = coded(described("twolane search"))
+    assert {f"--sort {sort}" for sort in Sort} <= set(told)
+
+
 def test_every_command_is_in_the_overview() -> None:
     """The page begins with a list of what there is."""
     overview = read(REFERENCE / "cli.md").partition("\n## ")[0]

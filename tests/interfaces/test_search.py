@@ -87,7 +87,8 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     """The JSON of a search has exactly the promised keys; those not built yet are null."""
     answer = indexed.json("search", "green tea", "-n", "1")
     assert set(answer) == KEYS
-    assert (answer["answerable"], answer["next"]) == (None, None)
+    assert answer["answerable"] is None
+    assert answer["next"] is None or isinstance(answer["next"], str)
     assert (answer["intent"], answer["repairs"]) == ("keywords", [])
     assert answer["plan"] == {"lexical": 1.0, "dense": 0.5}
     assert set(answer["lanes"]) == {"lexical", "dense"}
@@ -231,7 +232,7 @@ def test_a_query_may_begin_with_a_dash(indexed: Cli) -> None:
 
 def test_a_query_and_a_batch_exclude_each_other(indexed: Cli) -> None:
     """One of query and batch is needed, and only one; a batch needs --json."""
-    assert "either" in indexed("search", code=2).stderr
+    assert "give a QUERY" in indexed("search", code=2).stderr
     assert "either" in indexed("search", "tea", "--batch", "-", "--json", code=2).stderr
     assert "--json" in indexed("search", "--batch", "-", code=2).stderr
 

@@ -49,7 +49,7 @@ def answer_json(answer: Answer) -> Json:
             for one in answer.repairs
         ],
         "took_ms": round(answer.took_ms, 3),
-        "next": None,
+        "next": answer.next,
         "collections": dict(answer.collections),
         "results": [_result(one) for one in answer.results],
     }

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twolane.answers import Answer, Mode
+from twolane.answers import Answer, Mode, Order
 from twolane.errors import BadInput
 from twolane.library.held import ALL, LOCAL, Held
 from twolane.lookup import named
 from twolane.model import Chunk, Document
+from twolane.paging import Pages
 from twolane.permissions import require
 from twolane.ports import Facets
 from twolane.scopes import Capability, Scope
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.diagnose import Diagnoser, Diagnosis
     from twolane.similar import SimilarAnswer, Similarities
+
+
+# Words rank, and where there are none the latest come first.
+BEST = Order()
 
 
 class Asking(Held):
@@ -33,10 +38,15 @@ class Asking(Held):
         scope: Scope = LOCAL,
         mode: Mode | str = Mode.HYBRID,
         limit: int | None = None,
+        order: Order = BEST,
     ) -> Answer:
-        """The best documents for the query: by words, by meaning, or both."""
+        """The best documents for the query: by words, by meaning, or both.
+
+        A query without words lists the documents that its filters leave; an order sorts them,
+        and with the `next` of an answer as its cursor it goes on where that answer ended.
+        """
         wanted = _checked(limit, self.settings)
-        return self._searcher.search(text, scope, mode=Mode(mode), limit=wanted)
+        return self._pages.page(text, scope, order, mode=Mode(mode), limit=wanted)
 
     def why(
         self,
@@ -92,6 +102,10 @@ class Asking(Held):
         if not documents:
             return Facets({}, {}, {}, {})
         return self._store.facets(replace(scope, documents=tuple(documents)))
+
+    @cached_property
+    def _pages(self) -> Pages:
+        return Pages(self._store, self._searcher, self.settings.pool)
 
     @cached_property
     def _diagnoser(self) -> Diagnoser:

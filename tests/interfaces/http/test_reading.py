@@ -39,6 +39,16 @@ class TestSearch:
         said = client.get("/api/search", params={"q": "scissors", "facets": "false"}).json()
         assert said["facets"] is None
 
+    def test_pages_and_order(self, client: httpx.Client) -> None:
+        """Without a query documents are listed, in an order and page by page."""
+        first = client.get("/api/search", params={"sort": "title", "n": 1}).json()
+        both = client.get("/api/search", params={"sort": "title", "n": 2}).json()["results"]
+        after = {"sort": "title", "n": 1, "cursor": first["next"]}
+        assert [both[0]["id"]] == [one["id"] for one in first["results"]]
+        second = client.get("/api/search", params=after).json()["results"]
+        assert [both[1]["id"]] == [one["id"] for one in second]
+        assert client.get("/api/search", params={"q": "tea", "cursor": "x"}).status_code == 400
+
     def test_filters_narrow_it(self, client: httpx.Client) -> None:
         """Parameters are named like the options of the command line."""
         found = client.get(
@@ -51,7 +61,6 @@ class TestSearch:
     @pytest.mark.parametrize(
         ("query", "told"),
         [
-            ("", "'q' is missing"),
             ("q=a&q=b", "given 2 times"),
             ("q=a&n=0", "at least 1"),
             ("q=a&n=5000", "at most 1000"),

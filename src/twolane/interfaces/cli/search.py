@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.answers import Mode
+from twolane.answers import Mode, Order, Sort
 from twolane.errors import BadInput
 from twolane.interfaces import failures, wire
 from twolane.interfaces.cli.filters import Chosen, filtered
@@ -41,6 +41,13 @@ def search(
         str | None,
         typer.Option(metavar="FILE|-", help="Queries to answer, one a line; needs --json."),
     ] = None,
+    sort: Annotated[
+        Sort | None, typer.Option(help="In what order; without a query, by update.")
+    ] = None,
+    reverse: Annotated[bool, typer.Option("--reverse", help="The other way round.")] = False,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="CURSOR", help="Go on where the page with it ended.")
+    ] = None,
     filters: Chosen,
     as_json: AsJson = False,
     db: Db = None,
@@ -48,8 +55,12 @@ def search(
     verbose: Verbose = False,
 ) -> int:
     """Find documents by words, by meaning, or by both."""
-    if (words is None) == (batch is None):
+    if words is not None and batch is not None:
         raise BadInput("give either a QUERY or --batch FILE")
+    if words is None and batch is None and sort is None and not any(filters.values()):
+        raise BadInput("give a QUERY or --batch FILE; filters or --sort alone list documents")
+    if batch is not None and cursor is not None:
+        raise BadInput("--cursor goes on with one query; give it as QUERY instead of --batch")
     if batch is not None and not as_json:
         raise BadInput("--batch prints one JSON object a line; add --json")
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
@@ -59,12 +70,15 @@ def search(
     code = failures.OK
     with open_library(settings) as library:
         scope = library.scope(filters)
+        order = Order(sort, reverse, cursor)
         for query in _lines(batch) if batch is not None else [typed(" ".join(words or ()))]:
-            answer = library.search(query, scope=scope, mode=mode, limit=number)
+            answer = library.search(query, scope=scope, mode=mode, limit=number, order=order)
             if as_json:
                 output.say_json(wire.answer_json(answer))
             else:
                 _show(answer, explain=explain, quiet=quiet)
+                if answer.next and (sort or cursor) and not quiet:
+                    output.note(f"there is more: --cursor {answer.next}")
             if mode == Mode.SEMANTIC and answer.degraded:
                 # Meaning was all that was asked for: an empty answer must not look like a good one.
                 code = failures.NO_EMBEDDER

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from twolane.answers import Mode
+from twolane.answers import Mode, Order, Sort
 from twolane.interfaces import http_wire
 from twolane.interfaces.http import schemas
 from twolane.interfaces.http.endpoints import Call, Endpoint, Parameter, Reply, Type
@@ -26,6 +27,15 @@ _MODE = Parameter(
     choices=tuple(Mode),
     default=Mode.HYBRID.value,
 )
+_ORDER = (
+    Parameter(
+        "sort",
+        "In what order: by relevance with a query, by update without one, unless this says else.",
+        choices=tuple(Sort),
+    ),
+    Parameter("reverse", "Whether to sort the other way round.", Type.TRUTH, default=False),
+    Parameter("cursor", "The `next` of the page before, to go on after it."),
+)
 _DOCUMENT = Parameter(
     "doc", "A document by id, path, URL or unique title.", required=True, example="notes/a.md"
 )
@@ -34,8 +44,13 @@ _DOCUMENT = Parameter(
 def search(call: Call) -> Reply:
     """The best documents, as `twolane search --json` has them, and how they are spread."""
     scope = filtered(call)
+    sort = call.given["sort"]
     answer = call.library.search(
-        call.given["q"], scope=scope, mode=call.given["mode"], limit=call.given["n"]
+        call.given["q"],
+        scope=scope,
+        mode=call.given["mode"],
+        limit=call.given["n"],
+        order=Order(Sort(sort) if sort else None, call.given["reverse"], call.given["cursor"]),
     )
     facets = None
     if call.given["facets"]:
@@ -80,9 +95,10 @@ ENDPOINTS = (
         "Find documents by words, by meaning, or by both",
         search,
         parameters=(
-            _QUERY,
+            replace(_QUERY, required=False, default=""),
             _NUMBER,
             _MODE,
+            *_ORDER,
             *FILTERS,
             Parameter("facets", "Whether to count facets.", Type.TRUTH, default=True),
         ),
