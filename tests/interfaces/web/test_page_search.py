@@ -162,6 +162,20 @@ def test_nothing_relevant(page: Page) -> None:
     expect(page.locator("#live")).to_contain_text("Nothing relevant")
 
 
+def test_unlikely_results_stand_below_a_line(page: Page) -> None:
+    """Where everything from some place on is unlikely, a line says so, once."""
+
+    def fading(said: dict) -> None:
+        said["answerable"] = True
+        for place, one in enumerate(said["results"]):
+            one["relevance"] = (0.9, 0.1, 0.6)[place] if place < 3 else 0.05
+
+    page.route("**/api/search?**", changed(fading))
+    search(page, "tomatoes")
+    expect(page.locator(".unlikely")).to_have_count(1)
+    expect(page.locator(".result").nth(3).locator(".unlikely")).to_have_text("Less likely")
+
+
 def test_a_slip_is_repaired_visibly(page: Page) -> None:
     """When a word was taken for another one, the page says for which."""
     search(page, "compst")

@@ -4,11 +4,12 @@ import { kept } from "./kept.js";
 
 /** An answer of the server that is not the one we wanted; `status` is 0 if there was none. */
 export class Failure extends Error {
-  constructor(status, title, detail, retry) {
-    super(detail || title);
+  constructor(status, said = {}, retry = null) {
+    super(said.detail || said.title || String(status));
     this.status = status;
-    this.title = title;
-    this.detail = detail;
+    this.kind = String(said.type ?? "").split("/").at(-1);
+    this.title = said.title ?? "";
+    this.detail = said.detail ?? "";
     this.retry = retry;
   }
 }
@@ -90,12 +91,12 @@ async function ask(path, { headers = {}, ...options }) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure(0, "unreachable", "", null);
+    throw new Failure(0);
   }
   const said = await content(answer);
   if (answer.ok) return said;
   const retry = Number(answer.headers.get("Retry-After")) || null;
-  throw new Failure(answer.status, said?.title ?? answer.statusText, said?.detail ?? "", retry);
+  throw new Failure(answer.status, said ?? { title: answer.statusText }, retry);
 }
 
 async function content(answer) {

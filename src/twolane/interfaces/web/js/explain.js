@@ -2,9 +2,9 @@
 
 import { el } from "./dom.js";
 import { laneName } from "./failing.js";
-import { t } from "./i18n.js";
+import { percent, t } from "./i18n.js";
 import { contributionBars, rankLines } from "./drawing.js";
-import { latest } from "./latest.js";
+import { latest, resultOf } from "./latest.js";
 import { address } from "./state.js";
 
 // More lines than this are a thicket.
@@ -67,8 +67,15 @@ function table(result, answer) {
       el("td", {}, one.abstained ? t("lane.abstained") : one.rank ?? "–"),
       el("td", {}, digits(one.score, 3)), el("td", {}, digits(one.weight, 2)),
       el("td", {}, digits(one.vote, 2)), el("td", {}, digits(one.value, 4))))))),
-  matched(result),
+  matched(result), result.contributions.filter((one) => one.counterpart).map(counterpart),
   el("p", { class: "faint" }, t("explain.formula", { intent: answer.intent ?? "–" }))];
+}
+
+/** A document in another language that says the same, and spoke for this one. */
+function counterpart(one) {
+  const { id, closeness } = one.counterpart;
+  return el("p", {}, t("explain.counterpart", { lane: laneName(one.lane), share: percent(closeness) }), " ",
+    el("a", { href: address({ panel: "read", doc: id, lines: "" }) }, resultOf(id)?.title ?? id));
 }
 
 function matched(result) {

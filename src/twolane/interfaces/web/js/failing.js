@@ -51,6 +51,7 @@ export function askForToken(then) {
 function worded(failure) {
   const name = { 0: "offline", 401: "unknown", 403: "forbidden", 404: "missing", 429: "busy",
     503: "busy" }[failure.status];
+  if (failure.kind === "unavailable") return [t("failure.unavailable"), failure.detail];
   if (!name) return [t("failure.other"), failure.detail || failure.title];
   return [t(`failure.${name}`), name === "offline" ? t("failure.offline.more") : failure.detail];
 }

@@ -46,21 +46,17 @@ export function translate(root = document) {
 
 /** A number as the language writes it. */
 export function number(value, digits = 0) {
-  return new Intl.NumberFormat(language, {
-    minimumFractionDigits: digits, maximumFractionDigits: digits,
-  }).format(value);
+  return made("NumberFormat", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+    .format(value);
 }
 
 /** A share as a percentage. */
-export function percent(share) {
-  return new Intl.NumberFormat(language, { style: "percent" }).format(share);
-}
+export const percent = (share) => made("NumberFormat", { style: "percent" }).format(share);
 
 /** A day as the language writes it. */
 export function day(iso) {
   const at = new Date(iso);
-  if (Number.isNaN(at.getTime())) return "";
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(at);
+  return Number.isNaN(at.getTime()) ? "" : made("DateTimeFormat", { dateStyle: "medium" }).format(at);
 }
 
 /** The name of a language in the language in use. */
@@ -77,7 +73,15 @@ async function table(name) {
   return (await import(`./words.${name}.js`)).default;
 }
 
-const plural = (n) => new Intl.PluralRules(language).select(Number(n ?? 0));
+// Making a formatter takes longer than a hundred uses of it.
+const formatters = new Map();
+function made(kind, options) {
+  const key = [language, kind, JSON.stringify(options)].join();
+  if (!formatters.has(key)) formatters.set(key, new Intl[kind](language, options));
+  return formatters.get(key);
+}
+
+const plural = (n) => made("PluralRules").select(Number(n ?? 0));
 const spoken = (value) => (typeof value === "number" ? number(value) : String(value));
 
 function preferred() {

@@ -9,6 +9,8 @@ import { CLOSED, address, go, read, toggled } from "./state.js";
 const EXAMPLES = ["example.word", "example.question", "example.phrase", "example.tag"];
 const MOST = 100;
 const MORE = 20;
+// Below this a result is more likely a neighbour than an answer.
+const LIKELY = 0.2;
 
 /** A whole answer: notices, results and what to do next. */
 export function answerView(answer, state) {
@@ -21,7 +23,7 @@ export function answerView(answer, state) {
     degradedNotices(answer.degraded),
     answer.answerable === false && count ? el("div", { class: "notice calm", id: "nearest" },
       el("p", {}, el("strong", {}, t("nearest.title")), " ", t("nearest.text"))) : null,
-    count ? el("ol", { class: "results" }, sorted(answer.results, state.sort).map(resultItem)) : nothing(state),
+    count ? el("ol", { class: "results" }, listed(answer, state)) : nothing(state),
     footer(answer, state),
   ];
 }
@@ -74,6 +76,15 @@ export function relevanceBar(relevance) {
   return el("span", { class: "relevance", role: "img", "aria-label": said, title: said }, bar);
 }
 
+/** The results, with a line above those that are all unlikely, if the order is that of relevance. */
+function listed(answer, state) {
+  const results = sorted(answer.results, state.sort);
+  const likely = results.findLastIndex((one) => one.relevance === null || one.relevance >= LIKELY);
+  const line = answer.answerable !== false && results === answer.results && likely >= 0
+    ? likely + 1 : results.length;
+  return results.map((one, at) => resultItem(one, at, at === line));
+}
+
 /** The results in the order that was chosen; relevance is the order they come in. */
 function sorted(results, order) {
   if (order === "title") return [...results].sort((one, other) => one.title.localeCompare(other.title));
@@ -81,10 +92,11 @@ function sorted(results, order) {
   return [...results].sort((one, other) => (other.updated ?? "").localeCompare(one.updated ?? ""));
 }
 
-function resultItem(result, index) {
+function resultItem(result, index, unlikely) {
   const opened = { panel: "read", doc: result.id, lines: result.lines?.join("-") ?? "" };
   const other = (panel) => address({ panel, doc: result.id, lines: "" });
   return el("li", { class: "result", data: { doc: result.id } },
+    unlikely ? el("p", { class: "unlikely" }, t("results.unlikely")) : null,
     el("div", { class: "head" },
       el("h3", {}, el("a", { class: "open", href: address(opened) },
         marked(result.title_html || result.title))),

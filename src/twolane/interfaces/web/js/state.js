@@ -8,11 +8,20 @@ const listeners = [];
 
 /** The state that the address spells. */
 export function read() {
-  const given = new URLSearchParams(location.search);
+  const text = location.search;
+  if (text !== known.text) known = { text, state: spelled(text) };
+  return known.state;
+}
+
+// A list of results asks for the state a hundred times, and it is the same each time.
+let known = { text: null, state: null };
+
+function spelled(text) {
+  const given = new URLSearchParams(text);
   const state = {};
   for (const [name, usual] of Object.entries(SINGLE)) state[name] = given.get(name) ?? usual;
   for (const name of LISTS) state[name] = given.getAll(name);
-  return state;
+  return Object.freeze(state);
 }
 
 /** The address of the present state with changes. */
