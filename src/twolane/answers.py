@@ -87,7 +87,8 @@ class Frequencies:
 class Neighbour:
     """A document near a vector: its best chunk and that chunk's similarity.
 
-    `vector` is the best chunk's own, where it was asked for.
+    `vector` is the best chunk's own and `sentences` are the codes of its sentences' vectors,
+    where they were asked for.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Neighbour:
     position: int
     similarity: float
     vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    sentences: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

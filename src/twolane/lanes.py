@@ -6,14 +6,16 @@ A lane knows ports, not adapters, and one query at a time; fusion brings lanes t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from twolane.answers import Candidate, Frequencies, Hit
+from twolane.answers import Candidate, Frequencies, Hit, Neighbour
 from twolane.counterparts import Bounds, Lifted, lifted
 from twolane.ports import Retrieval
 from twolane.query import Query
 from twolane.scopes import Scope, Word
 from twolane.scoring import score
+from twolane.sentence_codes import best_similarities
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -65,6 +67,25 @@ def lexical_hits(
     return hits[:limit]
 
 
+@dataclass(frozen=True, slots=True)
+class Closer:
+    """How the dense lane looks closer at the passages that it found.
+
+    `sentence_weight` is what the best sentence of a passage counts beside the passage, in the
+    dimensions `sentence_part`.
+    With `plausible`, the languages of the query, and `bounds`, documents that say the same in
+    different languages lift each other.
+    """
+
+    sentence_weight: float = 0.0
+    sentence_part: slice | None = None
+    plausible: Collection[str] | None = None
+    bounds: Bounds | None = None
+
+
+AS_FOUND = Closer()
+
+
 def dense_hits(
     retrieval: Retrieval,
     generation: int,
@@ -75,25 +96,22 @@ def dense_hits(
     floor: float,
     cosine: bool = False,
     confidence: Callable[[float], float] = lambda similarity: 1.0,
-    plausible: Collection[str] | None = None,
-    bounds: Bounds | None = None,
+    closer: Closer = AS_FOUND,
 ) -> list[Hit]:
-    """Documents by the meaning of their best passage.
+    """Documents by the meaning of their best passage and of its best sentence.
 
-    All hits vote with the lane's confidence in the best one: where even that is hardly similar,
-    the query says little that can be understood, and the words should decide.
-    With `plausible`, the languages of the query, and `bounds`, documents that say the same in
-    different languages lift each other.
+    All hits vote with the lane's confidence in the best passage: where even that is hardly
+    similar, the query says little that can be understood, and the words should decide.
     """
-    alone = plausible is None or bounds is None
     found = retrieval.nearest(
-        generation, vector, scope, limit=limit, floor=floor, cosine=cosine, detail=not alone
+        generation, vector, scope, limit=limit, floor=floor, cosine=cosine, detail=True
     )
     vote = confidence(found[0].similarity) if found else 0.0
-    if plausible is None or bounds is None:
-        ranked = [Lifted(one, one.similarity) for one in found]
+    refined = _with_sentences(found, vector, closer)
+    if closer.plausible is None or closer.bounds is None:
+        ranked = [Lifted(one, one.similarity) for one in refined]
     else:
-        ranked = lifted(found, plausible, bounds)
+        ranked = lifted(refined, closer.plausible, closer.bounds)
     return [
         Hit(
             one.neighbour.id,
@@ -105,6 +123,30 @@ def dense_hits(
         )
         for one in ranked
     ]
+
+
+def _with_sentences(
+    found: Sequence[Neighbour], vector: Vector, closer: Closer
+) -> Sequence[Neighbour]:
+    """The neighbours by the weighted mean of passage and best sentence, best first, ties by id.
+
+    A passage that is a single sentence, or has none stored, is its own best sentence.
+    """
+    weight, part = closer.sentence_weight, closer.sentence_part
+    if part is None or not weight or not any(one.sentences for one in found):
+        return found
+    import numpy as np
+
+    query = vector[part]
+    query = query / max(float(np.linalg.norm(query)), 1e-9)
+    best = best_similarities([one.sentences for one in found], query)
+    refined = [
+        one
+        if np.isnan(nearest)
+        else replace(one, similarity=(one.similarity + weight * float(nearest)) / (1 + weight))
+        for one, nearest in zip(found, best, strict=True)
+    ]
+    return sorted(refined, key=lambda one: (-one.similarity, one.id))
 
 
 def _candidates(

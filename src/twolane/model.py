@@ -269,6 +269,8 @@ class Space:
     passage_prompt: str = ""
     pooling: str = "model"
     centring: str = "none"
+    # The dimensions in which sentences are embedded beside their passages, as `0:512`.
+    sentences: str = "none"
 
     @property
     def fingerprint(self) -> str:

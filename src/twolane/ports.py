@@ -24,12 +24,13 @@ from twolane.model import (
     Stamp,
 )
 from twolane.scopes import Scope, Word
-from twolane.vector_ports import Embedder, Parallel, Reusing, Vectors
+from twolane.vector_ports import NOTHING, Embedder, Parallel, Reusing, SentenceEmbedder, Vectors
 
 if TYPE_CHECKING:
     from twolane.vector_ports import Matrix, Vector  # noqa: TC004 - only types use these
 
 __all__ = [
+    "NOTHING",
     "Documents",
     "Embedder",
     "Entry",
@@ -40,6 +41,7 @@ __all__ = [
     "Parallel",
     "Retrieval",
     "Reusing",
+    "SentenceEmbedder",
     "Source",
     "Stats",
     "Store",
@@ -234,7 +236,7 @@ class Retrieval(Protocol):
         """Documents in scope by their best chunk's dot product with `vector`, best first.
 
         With `cosine` the lengths of both vectors are divided out first.
-        With `detail` each carries its best chunk's vector.
+        With `detail` each carries its best chunk's vector and the codes of its sentences.
 
         Leaves out similarities below `floor`; ties break by document id, then position.
         """

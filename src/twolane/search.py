@@ -14,8 +14,8 @@ from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, M
 from twolane.errors import EmbedderError, EmbedderUnavailable, NotBuiltYet, NotPermitted, StoreError
 from twolane.fusion import Ranking, fuse
 from twolane.intent import Intent, classify
-from twolane.lanes import dense_hits, lexical_hits
-from twolane.model import Generation
+from twolane.lanes import Closer, dense_hits, lexical_hits
+from twolane.model import Generation, Space
 from twolane.permissions import require
 from twolane.ports import Store
 from twolane.query import Query, narrow, parse
@@ -24,6 +24,7 @@ from twolane.relevance_files import known_fits
 from twolane.repair import HeldVocabulary, repaired
 from twolane.results import result_of
 from twolane.scopes import Capability, Scope
+from twolane.sentence_codes import sentence_part
 from twolane.settings import Settings
 from twolane.spaces import Background, Embedders, Served, bounds, choose, confidence, embed_query
 
@@ -337,8 +338,7 @@ class Searcher:
                 if self._settings.confidence
                 else lambda similarity: 1.0
             ),
-            plausible=query.reading.languages if query.reading.spoken else None,
-            bounds=bounds(generation.space) if self._settings.counterparts else None,
+            closer=self._closer(generation.space, query),
         )
 
     def _is_gone(self, served: Served) -> bool:
@@ -354,6 +354,15 @@ class Searcher:
             if one.number == self._pinned and (embedder := self._embedders.of(one.space)):
                 return Served(one, embedder)
         raise EmbedderUnavailable(f"generation {self._pinned} is gone, or its embedder is")
+
+    def _closer(self, space: Space, query: Query) -> Closer:
+        """How the space's passages are looked at once they are found."""
+        return Closer(
+            sentence_weight=self._settings.sentence_weight,
+            sentence_part=sentence_part(space),
+            plausible=query.reading.languages if query.reading.spoken else None,
+            bounds=bounds(space) if self._settings.counterparts else None,
+        )
 
     def _finish_dense(self, waiting: Future[_Found] | _Found) -> _Found:
         if isinstance(waiting, _Found):

@@ -186,6 +186,12 @@ class Settings:
         True,
         "Whether the lexical lane abstains on documents in languages it cannot match.",
     )
+    sentence_weight: float = _setting(
+        0.5,
+        "What the best sentence of a passage counts beside the passage in the dense lane; 0 "
+        "compares whole passages alone.",
+        _between(0, 100),
+    )
     counterparts: bool = _setting(
         True,
         "Whether documents that say the same in two languages vouch for each other: the dense "

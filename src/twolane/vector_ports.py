@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from twolane.model import Failure, Generation, Pending, Progress, Space
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
     Matrix = NDArray[np.float32]
+
+
+# No sentences; a default that nobody can change.
+NOTHING: Mapping[str, bytes] = MappingProxyType({})
 
 
 class Vectors(Protocol):
@@ -61,8 +66,17 @@ class Vectors(Protocol):
         with `ids`, so are those of other documents.
         """
 
-    def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
-        """Store (content hash, text hash, unit vector) rows and end their leases."""
+    def add_vectors(
+        self,
+        generation: int,
+        vectors: Iterable[tuple[str, str, Vector]],
+        sentences: Mapping[str, bytes] = NOTHING,
+    ) -> None:
+        """Store (content hash, text hash, unit vector) rows and end their leases.
+
+        `sentences` are the codes of the passages' sentences by content hash; a passage whose
+        vector is replaced without them keeps those that it has.
+        """
 
     def means(self, generation: int) -> dict[str, Vector]:
         """The language means that the generation's vectors were centred by; empty before that."""
@@ -139,6 +153,14 @@ class Parallel(Protocol):
     """An embedder that gains from several calls at once; others are called one at a time."""
 
     parallel: int
+
+
+@runtime_checkable
+class SentenceEmbedder(Protocol):
+    """An embedder whose space has sentences."""
+
+    def embed_sentences(self, texts: Sequence[str]) -> Matrix:
+        """One unit row per text, in the dimensions that `space.sentences` names."""
 
 
 @runtime_checkable

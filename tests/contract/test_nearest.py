@@ -13,7 +13,7 @@ from tests.builders import embed, phrase, prepared, put, space, unit
 from tests.contract.adapters import Adapter
 from twolane.answers import Neighbour
 from twolane.errors import TwolaneError
-from twolane.model import Batch
+from twolane.model import Batch, Prepared
 from twolane.ports import Store
 from twolane.scopes import Scope, Without
 
@@ -42,6 +42,16 @@ def near(
     """Id, position and similarity of the neighbours."""
     found = store.nearest(generation, vector, scope or Scope(), limit=limit, floor=floor)
     return [(each.id, each.position, round(each.similarity, 5)) for each in found]
+
+
+def with_codes(store: Store, generation: int, given: Prepared, *rows: tuple[Vector, bytes]) -> None:
+    """Store a vector and the codes of its sentences for each of the document's chunks."""
+    pairs = list(zip(given.chunks, rows, strict=True))
+    store.add_vectors(
+        generation,
+        [(chunk.content_hash, chunk.text_hash, vector) for chunk, (vector, _) in pairs],
+        {chunk.content_hash: codes for chunk, (_, codes) in pairs},
+    )
 
 
 class TestNearest:
@@ -74,6 +84,47 @@ class TestNearest:
         assert found.vector.tolist() == X.tolist()
         (plain,) = store.nearest(generation, X, Scope(), limit=9, floor=0)
         assert plain.vector is None
+
+    def test_carries_its_sentences_if_asked(self, store: Store, generation: int) -> None:
+        """In detail a neighbour brings the codes of its best chunk's sentences, else none."""
+        held = prepared("a", "ant\n\nbee")
+        put(store, held)
+        with_codes(store, generation, held, (Y, b"yy"), (X, b"xx"))
+        (found,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
+        assert found.sentences == b"xx"
+        (plain,) = store.nearest(generation, X, Scope(), limit=9, floor=0)
+        assert plain.sentences == b""
+
+    def test_sentences_stay_when_the_vector_is_replaced(
+        self, store: Store, generation: int
+    ) -> None:
+        """Centring moves vectors of passages and leaves their sentences alone; new ones win."""
+        held = prepared("a", "ant")
+        put(store, held)
+        with_codes(store, generation, held, (X, b"xx"))
+        (chunk,) = held.chunks
+        store.recentre(generation, {}, [(chunk.content_hash, chunk.text_hash, Y)])
+        (found,) = store.nearest(generation, Y, Scope(), limit=9, floor=0.9, detail=True)
+        assert found.sentences == b"xx"
+        with_codes(store, generation, held, (Y, b"yy"))
+        (found,) = store.nearest(generation, Y, Scope(), limit=9, floor=0.9, detail=True)
+        assert found.sentences == b"yy"
+
+    def test_sentences_are_borrowed_and_swept_with_the_vector(
+        self, store: Store, generation: int
+    ) -> None:
+        """Equal text under another title borrows both, and what serves nobody is gone."""
+        held, renamed = prepared("a", "ant", title="One"), prepared("b", "ant", title="Two")
+        put(store, held, renamed)
+        with_codes(store, generation, held, (X, b"xx"))
+        found = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
+        assert [(one.id, one.sentences) for one in found] == [("a", b"xx"), ("b", b"xx")]
+        store.apply(Batch(collection=held.document.collection, deletes=("a", "b")))
+        store.sweep()
+        put(store, held)
+        embed(store, generation, held, X)
+        (found_again,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
+        assert found_again.sentences == b""
 
     def test_ties_break_by_id_then_position(self, store: Store, generation: int) -> None:
         """Equal similarities come by document id, and the first of equal chunks counts."""

@@ -32,6 +32,7 @@ LEVELS: dict[str, int] = {
     "properties": 1,
     "centring": 1,
     "counterparts": 1,
+    "sentence_codes": 1,
     "vector_checks": 1,
     "intent": 1,
     "language": 1,

@@ -16,13 +16,22 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from twolane.chunking.sentences import sentences
 from twolane.chunking.splitting import SPACE, is_heading, longest_beginning, split, split_anywhere
 from twolane.chunking.token_estimate import estimate_tokens
 from twolane.errors import BadSetting
 from twolane.markup.plaintext import plain
 from twolane.model import Chunk, Document, Heading, Kind, digest
 
-__all__ = ["CHUNKER", "chunk_document", "embedded_text", "estimate_tokens", "lead_text", "plain"]
+__all__ = [
+    "CHUNKER",
+    "chunk_document",
+    "embedded_sentences",
+    "embedded_text",
+    "estimate_tokens",
+    "lead_text",
+    "plain",
+]
 
 # Part of every embedding space: whatever changes a chunk's embedded text changes this.
 CHUNKER = "1"
@@ -122,6 +131,16 @@ def _lead_chunk(document: Document, lead: str, language: str | None) -> Chunk:
         content_hash=digest(_under(crumb, text)),
         text_hash=digest(text),
     )
+
+
+def embedded_sentences(title: str, headings: Sequence[str], text: str) -> list[str]:
+    """What is embedded for the sentences of a passage, each under the breadcrumb.
+
+    None if it is a single one, which says what the passage says.
+    """
+    found = sentences(plain(text))
+    crumb = _breadcrumb(title, headings)
+    return [_under(crumb, one) for one in found] if len(found) > 1 else []
 
 
 @dataclass(frozen=True, slots=True)

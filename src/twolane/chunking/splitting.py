@@ -82,10 +82,10 @@ _HEADING = re.compile(r"\s*+(?:#{1,6}(?:[ \t][^\n]*+)?|[^\n]++\n[ \t]*+(?:=++|-+
 _PARAGRAPH = re.compile(r"\n(?:[ \t]*+\n)++")
 _TABLE = re.compile(r"^(?:[ \t]*+\|[^\n]*+(?:\n|\Z))++", re.MULTILINE)
 _ITEM = re.compile(r"\n(?=[ \t>]*+(?:[-*+]|\d{1,9}[.)])[ \t])")
-_SENTENCE = re.compile(
+SENTENCE = re.compile(
     r"(?<![.!?…])[.!?…]++[\"'»”’)\]]*+\s++|(?<![。！？｡])[。！？｡]++[」』”）]*+\s*+"
 )
-_LINE = re.compile(r"\n")
+LINE = re.compile(r"\n")
 
 
 def _block_cuts(text: str) -> Iterator[int]:
@@ -110,11 +110,11 @@ def _item_cuts(text: str) -> Iterator[int]:
 def _sentence_cuts(text: str) -> Iterator[int]:
     if text.lstrip().startswith(("```", "~~~", "|")):
         return iter(())  # Code and tables are read by the line.
-    return (found.end() for found in _SENTENCE.finditer(text))
+    return (found.end() for found in SENTENCE.finditer(text))
 
 
 def _line_cuts(text: str) -> Iterator[int]:
-    return (found.end() for found in _LINE.finditer(text))
+    return (found.end() for found in LINE.finditer(text))
 
 
 _CUTS = (_block_cuts, _item_cuts, _sentence_cuts, _line_cuts)

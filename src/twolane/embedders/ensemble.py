@@ -45,6 +45,7 @@ class EnsembleEmbedder:
                 passage_prompt=other.passage_prompt,
                 pooling=f"{one.pooling}; 1:{SECOND_WEIGHT}",
                 centring=f"language {one.dimensions}:{both}",
+                sentences=one.sentences,
             )
         return self._space
 
@@ -74,6 +75,10 @@ class EnsembleEmbedder:
         if missing:
             first[missing] = self._first.embed_passages([texts[place] for place in missing])
         return self._joined(first, self._second.embed_passages(texts))
+
+    def embed_sentences(self, texts: Sequence[str]) -> Matrix:
+        """One unit row per sentence by the first model alone, which is the faster one."""
+        return self._first.embed_passages(texts)
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of a query."""

@@ -76,11 +76,16 @@ class UseEmbedder:
             dimensions=DIMENSIONS,
             chunker=self._chunker,
             pooling=f"mean of windows of {WINDOW} characters",
+            sentences=f"0:{DIMENSIONS}",
         )
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit row per text, in order."""
         return self._embedded(texts, keep=True)
+
+    def embed_sentences(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit row per sentence, in order; the model reads them like any other text."""
+        return self.embed_passages(texts)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of a query."""

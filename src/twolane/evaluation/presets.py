@@ -130,6 +130,12 @@ VARIATIONS: tuple[Preset, ...] = (
         abstention=False,
     ),
     _preset(
+        "no-sentences",
+        "A passage is compared as a whole, however well one of its sentences answers.",
+        sentence_weight=0.0,
+    ),
+    _preset("sentence-1", "The best sentence counts as much as its passage.", sentence_weight=1.0),
+    _preset(
         "no-counterparts",
         "Documents that say the same in two languages are judged each by itself.",
         counterparts=False,
@@ -205,6 +211,7 @@ def _story() -> tuple[Preset, ...]:
         relaxation="all",
         abstention=False,
         counterparts=False,
+        sentence_weight=0.0,
         confidence=False,
         repair=False,
         breadcrumb=False,

@@ -203,6 +203,7 @@ class _Run:
                     (one.content_hash, one.text_hash, row)
                     for (one, _), row in zip(made.rows, matrix, strict=True)
                 ],
+                made.sentences,
             )
         for one, reason in made.failures:
             wait = retry_in(one.tries + 1, self._settings)

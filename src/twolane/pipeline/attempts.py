@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from twolane.chunking import embedded_text, estimate_tokens
+from twolane.chunking import embedded_sentences, embedded_text, estimate_tokens
 from twolane.errors import EmbedderError, EmbedderUnavailable
 from twolane.model import Pending, Space
-from twolane.ports import Embedder, Reusing
+from twolane.ports import Embedder, Reusing, SentenceEmbedder
+from twolane.sentence_codes import coded, sentence_part
 from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
@@ -38,10 +39,14 @@ def batches(claimed: Sequence[Pending], tokens: int) -> list[list[Pending]]:
 
 @dataclass(slots=True)
 class Attempt:
-    """What became of a batch: passages with their vectors, and those that failed, with reasons."""
+    """What became of a batch: passages with their vectors, and those that failed, with reasons.
+
+    `sentences` are the codes of the passages' sentences by content hash.
+    """
 
     rows: list[tuple[Pending, Vector]] = field(default_factory=list)
     failures: list[tuple[Pending, str]] = field(default_factory=list)
+    sentences: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def matrix(self) -> Matrix:
@@ -76,6 +81,7 @@ class Attempts:
         try:
             matrix = self._call(batch, known)
             check_vectors(matrix, count=len(batch), dimensions=self._space.dimensions)
+            sentences = self._sentences(batch)
         except EmbedderUnavailable:
             raise
         except EmbedderError as error:
@@ -90,22 +96,42 @@ class Attempts:
         with self._lock:
             self._in_a_row = 0
         made.rows += zip(batch, matrix, strict=True)
+        made.sentences |= sentences
 
     def _call(self, batch: Sequence[Pending], known: Mapping[str, Vector]) -> Matrix:
         texts = [
             embedded_text(one.title, one.headings if self._breadcrumb else (), one.text)
             for one in batch
         ]
-        try:
+
+        def call() -> Matrix:
             if known and isinstance(self._embedder, Reusing):
                 given = [known.get(one.content_hash) for one in batch]
                 return self._embedder.embed_beside(texts, given)
             return self._embedder.embed_passages(texts)
-        except EmbedderError:
-            raise
-        except Exception as error:
-            # An embedder is foreign code: whatever it raises, the text stays searchable.
-            raise EmbedderError(f"{type(error).__name__}: {error}") from error
+
+        return _guarded(call)
+
+    def _sentences(self, batch: Sequence[Pending]) -> dict[str, bytes]:
+        """The codes of the passages' sentences, where the space has sentences."""
+        part, embedder = sentence_part(self._space), self._embedder
+        if part is None or not isinstance(embedder, SentenceEmbedder):
+            return {}
+        found = [
+            embedded_sentences(one.title, one.headings if self._breadcrumb else (), one.text)
+            for one in batch
+        ]
+        texts = [text for each in found for text in each]
+        if not texts:
+            return {}
+        matrix = _guarded(lambda: embedder.embed_sentences(texts))
+        check_vectors(matrix, count=len(texts), dimensions=part.stop - part.start)
+        codes = {}
+        first = 0
+        for one, each in zip(batch, found, strict=True):
+            codes[one.content_hash] = coded(matrix[first : first + len(each)]) if each else b""
+            first += len(each)
+        return codes
 
     def _count_failure(self, error: EmbedderError) -> None:
         with self._lock:
@@ -115,3 +141,13 @@ class Attempts:
         raise EmbedderUnavailable(
             f"the embedder failed {_FAILURES_IN_A_ROW} times in a row, last with: {error}"
         ) from error
+
+
+def _guarded(call: Callable[[], Matrix]) -> Matrix:
+    try:
+        return call()
+    except EmbedderError:
+        raise
+    except Exception as error:
+        # An embedder is foreign code: whatever it raises, the text stays searchable.
+        raise EmbedderError(f"{type(error).__name__}: {error}") from error

@@ -13,7 +13,7 @@ from twolane.properties import facts
 from twolane.scopes import Scope, Word
 from twolane.stores.memory.matching import holds, stream
 from twolane.stores.memory.scoping import in_scope
-from twolane.stores.memory.state import Shelf, State
+from twolane.stores.memory.state import Row, Shelf, State
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -114,8 +114,9 @@ class MemoryRetrieval:
                         position,
                         float(np.dot(held, asked) / (_lengths(held, asked) if cosine else 1)),
                         held.copy() if detail else None,
+                        codes if detail else b"",
                     )
-                    for position, held in _vectors(shelf, donors, prepared)
+                    for position, (_, held, codes) in _rows(shelf, donors, prepared)
                 ]
                 best = min(scored, key=lambda one: (-one.similarity, one.position), default=None)
                 if best is not None and best.similarity >= floor:
@@ -132,9 +133,9 @@ class MemoryRetrieval:
             shelf = self._state.shelf(generation)
             donors = shelf.donors()
             held = [each for each in self._state.visible() if each.document.id in asked]
-            found = {each.document.id: list(_vectors(shelf, donors, each)) for each in held}
+            found = {each.document.id: list(_rows(shelf, donors, each)) for each in held}
         return {
-            id: [(position, vector.copy()) for position, vector in sorted(pairs, key=_position)]
+            id: [(position, row.vector.copy()) for position, row in sorted(pairs, key=_position)]
             for id, pairs in found.items()
             if pairs
         }
@@ -157,7 +158,7 @@ class MemoryRetrieval:
             return str(self._state.changes)
 
 
-def _position(pair: tuple[int, Vector]) -> int:
+def _position(pair: tuple[int, Row]) -> int:
     return pair[0]
 
 
@@ -167,12 +168,10 @@ def _lengths(one: Vector, other: Vector) -> float:
     return float(np.linalg.norm(one) * np.linalg.norm(other))
 
 
-def _vectors(
-    shelf: Shelf, donors: dict[str, str], prepared: Prepared
-) -> Iterator[tuple[int, Vector]]:
+def _rows(shelf: Shelf, donors: dict[str, str], prepared: Prepared) -> Iterator[tuple[int, Row]]:
     """The document's chunks that have a vector, their own or a borrowed one, by position."""
     for chunk in prepared.chunks:
         own = chunk.content_hash if chunk.content_hash in shelf.rows else None
         serving = own or donors.get(chunk.text_hash)
         if serving is not None:
-            yield chunk.position, shelf.rows[serving].vector
+            yield chunk.position, shelf.rows[serving]

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A stored vector and the passage it belongs to."""
+    """A stored vector, the passage it belongs to, and the codes of that passage's sentences."""
 
     text_hash: str
     vector: Vector
+    sentences: bytes = b""
 
 
 class Lease(NamedTuple):
@@ -37,6 +38,11 @@ class Shelf:
     leases: dict[str, Lease] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     means: dict[str, Vector] = field(default_factory=dict)
+
+    def sentences(self, content_hash: str) -> bytes:
+        """The codes of a passage's sentences, if there are any."""
+        row = self.rows.get(content_hash)
+        return row.sentences if row else b""
 
     def donors(self) -> dict[str, str]:
         """For each passage, the content hash whose vector it lends: the lowest."""

@@ -17,6 +17,7 @@ from twolane.model import (
     Progress,
     Space,
 )
+from twolane.ports import NOTHING
 from twolane.stores.memory.state import Lease, Row, Shelf, State
 from twolane.vector_checks import check_vectors
 
@@ -121,13 +122,22 @@ class MemoryVectors:
             shelf.leases.update({key: Lease(worker, now + seconds) for key in claimed})
             return list(claimed.values())
 
-    def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
+    def add_vectors(
+        self,
+        generation: int,
+        vectors: Iterable[tuple[str, str, Vector]],
+        sentences: Mapping[str, bytes] = NOTHING,
+    ) -> None:
         """Store unit vectors, end their leases and forget their failures; all of them or none."""
         with self._state.lock:
             shelf = self._state.shelf(generation)
             dimensions = shelf.generation.space.dimensions
             rows = {
-                content_hash: Row(text_hash, _checked(vector, dimensions))
+                content_hash: Row(
+                    text_hash,
+                    _checked(vector, dimensions),
+                    sentences.get(content_hash) or shelf.sentences(content_hash),
+                )
                 for content_hash, text_hash, vector in vectors
             }
             shelf.rows.update(rows)

@@ -48,11 +48,12 @@ WHERE v.generation = :generation AND v.row > :row"""
 
 
 class Near(NamedTuple):
-    """A document near a vector: its row, its best chunk's position, similarity and vector."""
+    """A document near a vector: its row, and its best chunk with the vector that serves it."""
 
     document: int
     position: int
     similarity: float
+    vector_row: int
     vector: Vector
 
 
@@ -119,6 +120,7 @@ class VectorCache:
         """
         with self._lock:
             layout, vectors = self._layout, self._vectors[: self._count]
+            vector_rows = self._vector_rows
         if not len(layout.documents) or not len(vectors) or limit <= 0:
             return []
         if vector.shape != vectors.shape[1:]:
@@ -154,6 +156,7 @@ class VectorCache:
                     int(layout.documents[place]),
                     int(layout.positions[chunk]),
                     float(best[place]),
+                    int(vector_rows[layout.vectors[chunk]]),
                     vectors[layout.vectors[chunk]],
                 )
             )

@@ -163,9 +163,14 @@ class SqliteRetrieval:
                         (str([one.document for one in best]),),
                     )
                 }
+                codes = _codes(connection, [one.vector_row for one in best]) if detail else {}
         found = [
             Neighbour(
-                *named[one.document], one.position, one.similarity, one.vector if detail else None
+                *named[one.document],
+                one.position,
+                one.similarity,
+                one.vector if detail else None,
+                codes.get(one.vector_row, b""),
             )
             for one in best
         ]
@@ -258,6 +263,19 @@ def _containing(connection: apsw.Connection, term: str, prefix: bool) -> int:
             ).get
         )
     return int(connection.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).get or 0)
+
+
+def _codes(connection: apsw.Connection, vector_rows: Sequence[int]) -> dict[int, bytes]:
+    """The codes of the passages' sentences by the rows of their vectors."""
+    return dict(
+        rows(
+            connection,
+            "SELECT v.row, s.codes FROM vectors AS v JOIN sentences AS s"
+            " ON s.generation = v.generation AND s.content_hash = v.content_hash"
+            " WHERE v.row IN (SELECT value FROM json_each(?))",
+            (str(list(vector_rows)),),
+        )
+    )
 
 
 def _rows_in(scope: Scope) -> Condition:

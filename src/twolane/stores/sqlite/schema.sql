@@ -293,6 +293,21 @@ CREATE TABLE vectors(
 );
 CREATE INDEX vectors_by_text ON vectors(generation, text_hash);
 
+-- The vectors of each passage's sentences, four bits a number.
+-- They have a table of their own, so that the scan of passages reads no byte of them.
+CREATE TABLE sentences(
+    row          INTEGER PRIMARY KEY,
+    generation   INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    content_hash TEXT NOT NULL,
+    codes        BLOB NOT NULL,
+    UNIQUE (generation, content_hash)
+);
+
+-- Sentences go with their passage; a vector that is replaced leaves them alone.
+CREATE TRIGGER sentences_go AFTER DELETE ON vectors BEGIN
+    DELETE FROM sentences WHERE generation = old.generation AND content_hash = old.content_hash;
+END;
+
 -- Passages that somebody is embedding now, or that failed.
 CREATE TABLE jobs(
     generation   INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,

@@ -11,6 +11,7 @@ import apsw
 
 from twolane.errors import StoreError
 from twolane.model import Generation, GenerationState, Space
+from twolane.ports import NOTHING
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.retrieval import REVISION
 from twolane.stores.sqlite.work import SqliteWork
@@ -123,12 +124,22 @@ class SqliteVectors(SqliteWork):
             connection.execute("DELETE FROM generations WHERE number = ?", (generation,))
         self._cached.pop(generation, None)
 
-    def add_vectors(self, generation: int, vectors: Iterable[tuple[str, str, Vector]]) -> None:
+    def add_vectors(
+        self,
+        generation: int,
+        vectors: Iterable[tuple[str, str, Vector]],
+        sentences: Mapping[str, bytes] = NOTHING,
+    ) -> None:
         """Store (content hash, text hash, unit vector) rows and end their leases."""
         fresh = list(vectors)
         if fresh:
             with self._db.write() as connection:
                 _add(connection, generation, fresh)
+                connection.executemany(
+                    "INSERT OR REPLACE INTO sentences(generation, content_hash, codes)"
+                    " VALUES (?,?,?)",
+                    [(generation, key, codes) for key, codes in sentences.items() if codes],
+                )
 
     def means(self, generation: int) -> dict[str, Vector]:
         """The language means that the generation's vectors were centred by."""

@@ -1,0 +1,188 @@
+"""Sentences: how a passage is cut into them, kept in few bits, and compared with a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import embed, prepared, put, space, unit
+from twolane.chunking import embedded_sentences
+from twolane.chunking.sentences import sentences
+from twolane.embedders.hashing import HashingEmbedder
+from twolane.errors import EmbedderError
+from twolane.lanes import Closer, dense_hits
+from twolane.model import Collection, Space
+from twolane.pipeline import fill
+from twolane.scopes import Scope
+from twolane.sentence_codes import best_similarities, coded, sentence_part
+from twolane.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from twolane.ports import Matrix
+
+X, Y = unit(1, 0, 0, 0), unit(0, 1, 0, 0)
+EVERY = slice(0, 4)
+
+
+class TestCutting:
+    """Sentences and lines, none too short and not too many."""
+
+    def test_sentences_and_lines(self) -> None:
+        """A full stop and a line end both end a sentence, in any script."""
+        text = (
+            "The hive stands in the shade. Is it dry below? Yes!\n"
+            "Зимой улей утепляют сверху, а не снизу.\n"
+            "蜂箱应该放在阴凉的地方，避免阳光直射，保持通风和干燥。冬天要在上面加盖保温材料，防止冷凝水滴落到蜂群上。"
+        )
+        assert sentences(text) == [
+            "The hive stands in the shade.",
+            "Is it dry below? Yes! Зимой улей утепляют сверху, а не снизу.",
+            "蜂箱应该放在阴凉的地方，避免阳光直射，保持通风和干燥。",
+            "冬天要在上面加盖保温材料，防止冷凝水滴落到蜂群上。",
+        ]
+
+    def test_a_short_end_joins_what_is_before_it(self) -> None:
+        """A last word alone is no sentence."""
+        assert sentences("A sentence that is long enough to stand.\nOr so.") == [
+            "A sentence that is long enough to stand. Or so."
+        ]
+
+    @given(st.text(alphabet="ab .!?\n。", max_size=3000))
+    def test_nothing_is_lost(self, text: str) -> None:
+        """All words are there in order, in at most 24 sentences."""
+        found = sentences(text)
+        assert "".join("".join(found).split()) == "".join(text.split())
+        assert len(found) <= 24
+
+    def test_each_stands_under_the_breadcrumb(self) -> None:
+        """What is embedded for a sentence says which note and section it is from."""
+        text = "The first one is about queens. The second one is about *drones*."
+        assert embedded_sentences("Bees", ("Castes",), text) == [
+            "Bees > Castes\n\nThe first one is about queens.",
+            "Bees > Castes\n\nThe second one is about drones.",
+        ]
+
+    def test_a_single_sentence_is_its_passage(self) -> None:
+        """It is not embedded a second time."""
+        assert embedded_sentences("Bees", (), "One sentence that says it all.") == []
+
+
+class TestCodes:
+    """Four bits a number are enough to find the nearest sentence."""
+
+    def test_an_eighth_of_the_room(self) -> None:
+        """512 numbers take 256 bytes."""
+        assert len(coded(np.eye(3, 512, dtype=np.float32))) == 3 * 256
+
+    def test_the_nearest_sentence_of_each_passage(self) -> None:
+        """Similarities are those of the vectors, but for rounding; none is not a number."""
+        random = np.random.default_rng(7)
+        rows = random.normal(size=(7, 512)).astype(np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        query = rows[5]
+        found = best_similarities([coded(rows[:3]), b"", coded(rows[3:])], query)
+        assert np.isnan(found[1])
+        assert found[0] == pytest.approx(float((rows[:3] @ query).max()), abs=0.03)
+        assert found[2] == pytest.approx(1.0, abs=0.03)
+
+    def test_no_sentences_at_all(self) -> None:
+        """Passages without sentences are told as such."""
+        assert np.isnan(best_similarities([b"", b""], X)).all()
+
+    @pytest.mark.parametrize(("policy", "part"), [("none", None), ("0:512", slice(0, 512))])
+    def test_the_space_says_where_they_are(self, policy: str, part: slice | None) -> None:
+        """The dimensions of sentences are part of the space's identity."""
+        assert sentence_part(replace(space(), sentences=policy)) == part
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    """An empty store."""
+    opened = SqliteStore.open(tmp_path / "x.db")
+    opened.add_collection(Collection("notes"))
+    return opened
+
+
+class TestLane:
+    """The dense lane looks closer at what it found."""
+
+    def hits(self, store: SqliteStore, weight: float) -> list[tuple[str, float]]:
+        """Two notes: one rather near as a whole, one with a sentence that is the query."""
+        whole, part = prepared("whole", "ant"), prepared("part", "bee")
+        put(store, whole, part)
+        generation = store.open_generation(replace(space(), sentences="0:4")).number
+        embed(store, generation, whole, unit(0.7, 0.51**0.5, 0, 0))
+        chunk = part.chunks[0]
+        store.add_vectors(
+            generation,
+            [(chunk.content_hash, chunk.text_hash, unit(0.6, 0.8, 0, 0))],
+            {chunk.content_hash: coded(np.stack([Y, X]))},
+        )
+        closer = Closer(sentence_weight=weight, sentence_part=EVERY)
+        found = dense_hits(store, generation, X, Scope(), limit=9, floor=-1, closer=closer)
+        return [(one.id, round(one.score, 2)) for one in found]
+
+    def test_the_best_sentence_counts(self, store: SqliteStore) -> None:
+        """A note is as near as the weighted mean of its passage and the best sentence of it."""
+        rounded = 4 * 0.02 * (512 / 4) ** 0.5
+        near = round((0.6 + rounded) / 2, 2)
+        assert self.hits(store, 1.0) == [("part", near), ("whole", 0.7)]
+
+    def test_not_without_weight(self, store: SqliteStore) -> None:
+        """A weight of 0 leaves the order of whole passages."""
+        assert self.hits(store, 0.0) == [("whole", 0.7), ("part", 0.6)]
+
+
+class ReadingEmbedder(HashingEmbedder):
+    """The hashing embedder with sentences, which it can be told to get wrong."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        super().__init__()
+        self.read: list[str] = []
+        self._broken = broken
+
+    @property
+    def space(self) -> Space:
+        """The same space with sentences in all of its dimensions."""
+        plain = super().space
+        return replace(plain, sentences=f"0:{plain.dimensions}")
+
+    def embed_sentences(self, texts: Sequence[str]) -> Matrix:
+        """What the passages' method says, or an error."""
+        if self._broken:
+            raise EmbedderError("cannot read")
+        self.read += texts
+        return self.embed_passages(texts)
+
+
+TWO = "The first sentence is about ants. The second sentence is about bees."
+
+
+class TestPipeline:
+    """Sentences are embedded along with their passage."""
+
+    def test_stored_with_the_vector(self, store: SqliteStore) -> None:
+        """A passage that is ready has its sentences; a space without them asks for none."""
+        embedder = ReadingEmbedder()
+        put(store, prepared("a", TWO), prepared("b", "One."))
+        filled = fill(store, embedder)
+        assert (filled.embedded, len(embedder.read)) == (2, 2)
+        asked = embedder.embed_query("bees")
+        found = store.nearest(filled.generation, asked, Scope(), limit=9, floor=-1, detail=True)
+        width = embedder.space.dimensions // 2
+        assert {one.id: len(one.sentences) // width for one in found} == {"a": 2, "b": 0}
+
+    def test_a_failure_is_the_passages(self, store: SqliteStore) -> None:
+        """A passage whose sentences cannot be embedded has failed, and is not half there."""
+        put(store, prepared("a", TWO), prepared("b", "One."))
+        filled = fill(store, ReadingEmbedder(broken=True))
+        assert (filled.embedded, filled.failed) == (1, 1)
+        failed = store.failures(filled.generation)
+        assert {id: one.reason for id, one in failed.items()} == {"a": "cannot read"}
