@@ -1,4 +1,4 @@
-"""The pipeline: work of the dead is taken over, work of the living is not."""
+"""The pipeline: everything is embedded once, what is bad fails alone, and nobody waits for long."""
 
 from __future__ import annotations
 
@@ -6,15 +6,26 @@ import os
 import platform
 import subprocess
 import sys
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.builders import prepared, put
+from tests.builders import Clock, prepared, put
+from tests.embedders import Counting, Hanging, Lying, Poisoned, Shaky
 from twolane.embedders.hashing import HashingEmbedder
-from twolane.model import Collection
+from twolane.model import Collection, Pending, Progress
 from twolane.pipeline import fill
+from twolane.pipeline.attempts import batches
+from twolane.pipeline.leases import retry_in
+from twolane.settings import Settings
+from twolane.stores.memory import MemoryStore
 from twolane.stores.sqlite import SqliteStore
+
+SETTINGS = Settings()
 
 
 @pytest.fixture
@@ -26,22 +37,173 @@ def store(tmp_path: Path) -> SqliteStore:
     return opened
 
 
-def test_the_work_of_a_dead_process_is_taken_over(store: SqliteStore) -> None:
-    """What a killed process had claimed is embedded by the next one at once."""
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    embedder = HashingEmbedder()
-    generation = store.open_generation(embedder.space).number
-    store.claim(generation, worker=f"{platform.node()}:{gone.pid}:1", limit=9, seconds=600)
-    assert fill(store, embedder).embedded == 2
+@pytest.fixture
+def clock() -> Clock:
+    """The clock that `many` goes by."""
+    return Clock()
 
 
-@pytest.mark.parametrize(
-    "worker", [f"{platform.node()}:{os.getppid()}:1", "elsewhere:1:1", "nonsense"]
-)
-def test_the_work_of_others_is_left_to_them(store: SqliteStore, worker: str) -> None:
-    """A process that lives, or one of another machine, keeps its lease."""
-    embedder = HashingEmbedder()
-    generation = store.open_generation(embedder.space).number
-    store.claim(generation, worker=worker, limit=9, seconds=600)
-    assert fill(store, embedder).embedded == 0
+@pytest.fixture
+def many(clock: Clock) -> MemoryStore:
+    """A hundred passages to embed, one of them bad for some."""
+    opened = MemoryStore(clock=clock)
+    opened.add_collection(Collection("notes"))
+    notes = [prepared(f"n{number:03}", f"text {number}") for number in range(99)]
+    put(opened, *notes, prepared("bad", "poison"))
+    return opened
+
+
+class TestLeases:
+    """Who works on what."""
+
+    def test_the_work_of_a_dead_process_is_taken_over(self, store: SqliteStore) -> None:
+        """What a killed process had claimed is embedded by the next one at once."""
+        gone = subprocess.Popen([sys.executable, "-c", ""])
+        gone.wait()
+        embedder = HashingEmbedder()
+        generation = store.open_generation(embedder.space).number
+        store.claim(generation, worker=f"{platform.node()}:{gone.pid}:1", limit=9, seconds=600)
+        assert fill(store, embedder).embedded == 2
+
+    @pytest.mark.parametrize(
+        "worker", [f"{platform.node()}:{os.getppid()}:1", "elsewhere:1:1", "nonsense"]
+    )
+    def test_the_work_of_others_is_left_to_them(self, store: SqliteStore, worker: str) -> None:
+        """A process that lives, or one of another machine, keeps its lease."""
+        embedder = HashingEmbedder()
+        generation = store.open_generation(embedder.space).number
+        store.claim(generation, worker=worker, limit=9, seconds=600)
+        assert fill(store, embedder).embedded == 0
+
+    def test_some_documents_only(self, store: SqliteStore) -> None:
+        """Work can be limited to documents, and to a number of passages."""
+        embedder = Counting()
+        assert fill(store, embedder, ids=["b"]).embedded == 1
+        assert [text.rpartition("\n")[2] for text in embedder.texts] == ["bee"]
+        put(store, prepared("c", "cat"))
+        assert fill(store, embedder, most=1).embedded == 1
+        assert fill(store, embedder).embedded == 1
+        assert set(embedder.texts.values()) == {1}
+
+
+class TestFailures:
+    """Embedders that do not do as they should."""
+
+    def test_a_poisonous_passage_fails_alone(self, many: MemoryStore) -> None:
+        """The others are embedded, and finding the bad one takes few calls."""
+        embedder = Poisoned()
+        filled = fill(many, embedder)
+        assert (filled.embedded, filled.failed, filled.stopped) == (99, 1, None)
+        assert many.failures(1)["bad"].reason == "RuntimeError: it tastes bad"
+        assert len(embedder.sizes) < 40
+
+    def test_a_failure_is_tried_again_later_and_later(
+        self, many: MemoryStore, clock: Clock
+    ) -> None:
+        """The wait doubles, tries are counted, at last it is given up; a retry starts anew."""
+        embedder = Poisoned()
+        settings = replace(SETTINGS, retry_seconds=100.0, embed_tries=3)
+        waits = []
+        for _ in range(3):
+            assert fill(many, embedder, settings=settings).failed == 1
+            assert fill(many, embedder, settings=settings).failed == 0, "it is not due yet"
+            due = many.due(1)
+            if due is not None:
+                waits.append(due)
+                clock.pass_time(due)
+        assert 75 <= waits[0] <= 125
+        assert 150 <= waits[1] <= 250
+        assert many.progress(1) == Progress(99, 0, 1, 1)
+        embedder.word = None
+        assert many.retry(1) == 1
+        assert fill(many, embedder, settings=settings).embedded == 1
+
+    def test_the_wait_has_an_end(self) -> None:
+        """However often it failed, the wait is no longer than the setting, give or take."""
+        settings = replace(SETTINGS, embed_tries=100)
+        wait = retry_in(90, settings)
+        assert wait is not None and wait <= 1.25 * settings.retry_most_seconds
+        assert retry_in(100, settings) is None
+
+    @pytest.mark.parametrize(
+        "lie",
+        [
+            lambda made: made[:, :-1],
+            lambda made: made[:-1],
+            lambda made: made * np.nan,
+            lambda made: made * 2,
+            lambda made: made[:0],
+        ],
+        ids=["wrong dimension", "too few", "NaN", "not of unit length", "none"],
+    )
+    def test_a_liar_is_not_believed(self, many: MemoryStore, lie) -> None:  # type: ignore[no-untyped-def]
+        """Not one bad vector is stored; the run stops instead of blaming every passage."""
+        filled = fill(many, Lying(lie))
+        assert filled.embedded == 0
+        assert filled.stopped is not None and "16 times in a row" in filled.stopped
+        assert many.progress(1).ready == 0
+        assert many.progress(1).failed <= 16
+
+    def test_what_fails_at_random_is_embedded_in_the_end(
+        self, many: MemoryStore, clock: Clock
+    ) -> None:
+        """With three of ten calls failing, everything gets its vector, and only once."""
+        embedder = Shaky(0.3)
+        for _ in range(20):
+            fill(many, embedder)
+            clock.pass_time(3600)
+        assert many.progress(1) == Progress(100, 0, 0)
+        assert set(embedder.texts.values()) == {1}
+
+
+class TestStopping:
+    """An end at any moment."""
+
+    def test_a_call_that_hangs_is_left_behind(self, store: SqliteStore) -> None:
+        """Asked to stop, a run is over soon although the embedder is not; its leases are gone."""
+        embedder = Hanging()
+        stop = threading.Event()
+        done = threading.Event()
+
+        def run() -> None:
+            fill(store, embedder, stop=stop.is_set)
+            done.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        assert embedder.asked.wait(10)
+        started = time.perf_counter()
+        stop.set()
+        assert done.wait(10)
+        assert time.perf_counter() - started < 2
+        assert store.workers(1) == []
+        embedder.released.set()
+
+
+class TestBatches:
+    """What is embedded together."""
+
+    def test_batches_are_sized_by_tokens(self) -> None:
+        """Long passages come in small batches, short ones in large, like with like, none lost."""
+        passages = [
+            Pending(f"h{number}", "t", "", (), "word " * (400 if number % 2 else 10))
+            for number in range(200)
+        ]
+        made = batches(passages, 4096)
+        assert sorted(one.content_hash for batch in made for one in batch) == sorted(
+            one.content_hash for one in passages
+        )
+        lengths = [sorted({len(one.text) for one in batch}) for batch in made]
+        assert sum(len(one) > 1 for one in lengths) <= 1
+        assert max(len(batch) for batch in made) == 64
+        assert max(len(batch) for batch in made if len(batch[0].text) > 100) < 16
+
+    def test_a_passage_larger_than_a_batch_goes_alone(self) -> None:
+        """No passage is too long to be tried."""
+        passages = [Pending(f"h{number}", "t", "", (), "word " * 5000) for number in range(3)]
+        assert [len(batch) for batch in batches(passages, 10)] == [1, 1, 1]
+
+    def test_the_rate_is_kept(self, many: MemoryStore) -> None:
+        """After a run the generation knows how fast it was filled."""
+        fill(many, Counting())
+        rate = many.generations()[0].rate
+        assert rate is not None and rate > 0

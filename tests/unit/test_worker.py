@@ -1,0 +1,176 @@
+"""The worker: embeds beside everything else, and never gets in the way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.builders import write_notes
+from tests.embedders import Counting, Hanging, Shaky
+from twolane import Library, Settings
+from twolane.drafts import Draft
+from twolane.errors import EmbedderUnavailable
+from twolane.ports import Embedder
+from twolane.spaces import Embedders
+from twolane.stores.sqlite import SqliteStore
+
+Opener = Callable[..., Library]
+
+NOTES = {f"n{number}.md": f"# Note {number}\n\nText number {number}." for number in range(20)}
+
+
+@pytest.fixture
+def open_library(tmp_path: Path) -> Iterator[Opener]:
+    """Opens libraries of one database, and closes them."""
+    opened: list[Library] = []
+
+    def open_one(*embedders: Embedder, **settings: object) -> Library:
+        chosen = Settings(db=tmp_path / "x.db", retry_seconds=0.05, **settings)  # type: ignore[arg-type]
+        store = SqliteStore.open(tmp_path / "x.db")
+        opened.append(Library(store, chosen, Embedders(*embedders)))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+def settled(library: Library, seconds: float = 15) -> bool:
+    """Whether nothing is pending in any generation before the time is up."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        held = library.generations()
+        if held and all(not one.pending and not one.failed for _, one in held):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_it_embeds_what_is_there_and_what_comes(open_library: Opener, tmp_path: Path) -> None:
+    """Notes that were there, and those that another process adds, get their vectors."""
+    library = open_library(Counting())
+    library.index(write_notes(tmp_path / "notes", NOTES))
+    worker = library.start_worker()
+    assert library.start_worker() is worker
+    assert worker.wait_idle(15)
+    assert settled(library)
+    other = open_library(Counting(), save_embed_seconds=0.0)
+    other.save(Draft("new", title="New", body="quite new"))
+    assert other.status().progress.pending == 1
+    assert settled(library)
+
+
+def test_it_fills_the_better_space_and_lets_it_take_over(open_library: Opener, tmp_path: Path) -> None:
+    """Both spaces are filled, the better one serves in the end, and the first stands by."""
+    library = open_library(Counting("fast"), Counting("good"))
+    library.index(write_notes(tmp_path / "notes", NOTES))
+    library.start_worker()
+    deadline = time.monotonic() + 15
+    while library.search("text").generation != 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    states = [one.state.value for one, _ in library.generations()]
+    assert states == ["standby", "serving"]
+
+
+def test_an_embedder_that_is_gone_comes_back(open_library: Opener, tmp_path: Path) -> None:
+    """The worker waits, tries again, and completes the work when the embedder is back."""
+
+    class Away(Counting):
+        away = True
+        calls = 0
+
+        def embed_passages(self, texts):  # type: ignore[no-untyped-def]
+            self.calls += 1
+            if self.away:
+                raise EmbedderUnavailable("away")
+            return super().embed_passages(texts)
+
+    embedder = Away()
+    library = open_library(embedder)
+    library.index(write_notes(tmp_path / "notes", NOTES))
+    worker = library.start_worker()
+    deadline = time.monotonic() + 10
+    while embedder.calls < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert worker.is_running
+    embedder.away = False
+    worker.wake()
+    assert settled(library)
+
+
+def test_what_fails_is_tried_again(open_library: Opener, tmp_path: Path) -> None:
+    """Failures of single passages come due and are embedded without anybody asking."""
+    library = open_library(Shaky(0.4, seed=3))
+    library.index(write_notes(tmp_path / "notes", NOTES))
+    library.start_worker()
+    assert settled(library, 30)
+
+
+def test_it_stops_promptly(open_library: Opener, tmp_path: Path) -> None:
+    """Closing the library does not wait for an embedder that hangs."""
+    embedder = Hanging()
+    library = open_library(embedder)
+    library.index(write_notes(tmp_path / "notes", NOTES))
+    worker = library.start_worker()
+    assert embedder.asked.wait(10)
+    started = time.perf_counter()
+    library.close()
+    assert time.perf_counter() - started < 3
+    assert not worker.is_running
+    embedder.released.set()
+
+
+def test_it_never_keeps_the_process_alive(tmp_path: Path) -> None:
+    """A program that forgets to close its library ends all the same."""
+    code = (
+        "import time; from twolane import Library, Settings\n"
+        "settings = Settings(embedder='hashing')\n"
+        f"library = Library.open({str(tmp_path / 'x.db')!r}, settings=settings)\n"
+        "library.start_worker(); time.sleep(0.2)\n"
+    )
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    assert time.perf_counter() - started < 20
+
+
+class TestSaving:
+    """A save embeds what it saved, if that is quick."""
+
+    def test_at_once(self, open_library: Opener) -> None:
+        """With a quick embedder the new document is found by meaning when the call returns."""
+        library = open_library(Counting(), save_embed_seconds=5.0)
+        library.save(Draft("a", title="Bees", body="bees winter in a cluster"))
+        answer = library.search("bees in winter", mode="semantic")
+        assert [result.id for result in answer.results] == ["a"]
+
+    def test_a_slow_embedder_delays_no_save(self, open_library: Opener) -> None:
+        """Past its time a save returns, later ones do not wait at all; vectors follow."""
+        embedder = Hanging()
+        library = open_library(embedder, save_embed_seconds=0.1)
+        started = time.perf_counter()
+        for number in range(5):
+            library.save(Draft(f"n{number}", title=f"T{number}", body=f"text {number}"))
+        assert time.perf_counter() - started < 2
+        assert library.status().progress.ready == 0
+        assert len(library.search("text", mode="lexical").results) == 5
+        embedder.released.set()
+        library.start_worker()
+        assert settled(library)
+
+    @pytest.mark.parametrize("error", [EmbedderUnavailable("dead"), OSError("429"), ValueError()])
+    def test_a_dead_embedder_fails_no_save(self, open_library: Opener, error: Exception) -> None:
+        """Whatever the embedder raises, the text is saved and found."""
+
+        class Dead(Counting):
+            def embed_passages(self, texts):  # type: ignore[no-untyped-def]
+                raise error
+
+        library = open_library(Dead())
+        library.save(Draft("a", title="Bees", body="bees winter in a cluster"))
+        assert [result.id for result in library.search("bees").results] == ["a"]
+        assert library.status().progress.ready == 0
