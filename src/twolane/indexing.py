@@ -31,6 +31,7 @@ from twolane.model import (
 from twolane.parsing.markdown import parse_note
 from twolane.permissions import require
 from twolane.ports import Entry, Known, Source, Store
+from twolane.recutting import recut
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
 
@@ -226,10 +227,13 @@ class _Run:
 
     def _upsert(self, document: Document, entry: Entry, problems: tuple[Problem, ...]) -> None:
         prepared = prepare(document, self._settings)
+        known = self._known.get(entry.path)
+        chunks = prepared.chunks
+        if known and known.recipe != self._recipe and known.content_hash == document.content_hash:
+            # The same text cut anew is found by meaning until its passages have their vectors.
+            chunks = recut(self._store, document.id, chunks)
         self._upserts.append(
-            Prepared(
-                prepared.document, prepared.chunks, prepared.stems, entry.stamp, prepared.recipe
-            )
+            Prepared(prepared.document, chunks, prepared.stems, entry.stamp, prepared.recipe)
         )
         if problems:
             first = problems[0]

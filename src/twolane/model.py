@@ -103,6 +103,8 @@ class Chunk:
     `start` and `end` are offsets into the body, the lines are lines of the file, both inclusive.
     `content_hash` names the text that is embedded (breadcrumb and passage);
     `text_hash` names the passage alone, so that a new title can borrow the old vector.
+    `lender` is the text hash of the passage that held this text before it was cut anew;
+    its vector is borrowed until there is a better one.
     """
 
     position: int
@@ -115,6 +117,7 @@ class Chunk:
     tokens: int
     content_hash: str
     text_hash: str
+    lender: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.builders import Clock, embed, prepared, put, space, unit
-from twolane.model import Failure, Progress
+from twolane.model import Failure, Prepared, Progress
 from twolane.ports import Store
+from twolane.scopes import Scope
 
 UP, ASIDE = unit(1, 0, 0, 0), unit(0, 1, 0, 0)
 
@@ -127,3 +130,39 @@ def test_what_is_uncovered(store: Store, generation: int) -> None:
     assert store.uncovered(generation) == 0
     put(store, prepared("a", "ant\n\nbee\n\ncat", title="New"))
     assert store.uncovered(generation) == 1
+
+
+class TestLenders:
+    """Text that was cut anew borrows the vector of the passage that held it."""
+
+    def test_a_lender_covers_until_there_is_a_vector(self, store: Store, generation: int) -> None:
+        """The new passage is found by the old vector, keeps it from the sweep, then has its own."""
+        old = prepared("a", "ant bee")
+        put(store, old)
+        embed(store, generation, old, UP)
+        assert store.uncovered(generation) == 0
+        new = recut(prepared("a", "ant\n\nbee"), old)
+        put(store, new)
+        assert store.uncovered(generation) == 0
+        assert store.sweep() == 0
+        (near,) = store.nearest(generation, UP, Scope(), limit=9, floor=0.5)
+        assert (near.id, near.position) == ("a", 0)
+        assert [one.lender for one in store.chunks("a")] == [old.chunks[0].text_hash] * 2
+        embed(store, generation, new, ASIDE, ASIDE)
+        assert store.nearest(generation, UP, Scope(), limit=9, floor=0.5) == []
+        assert store.sweep() == 1
+
+    def test_late_vectors_of_a_lender_are_seen(self, store: Store, generation: int) -> None:
+        """A vector that comes after the cut serves those who borrow from it."""
+        old = prepared("a", "ant bee")
+        put(store, recut(prepared("a", "ant"), old))
+        assert store.nearest(generation, UP, Scope(), limit=9, floor=0.5) == []
+        chunk = old.chunks[0]
+        store.add_vectors(generation, [(chunk.content_hash, chunk.text_hash, UP)])
+        assert len(store.nearest(generation, UP, Scope(), limit=9, floor=0.5)) == 1
+
+
+def recut(new: Prepared, old: Prepared) -> Prepared:
+    """The new cut, each passage borrowing from the first of the old one."""
+    lender = old.chunks[0].text_hash
+    return replace(new, chunks=tuple(replace(one, lender=lender) for one in new.chunks))

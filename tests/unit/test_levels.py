@@ -59,6 +59,7 @@ LEVELS: dict[str, int] = {
     "search": 4,
     "paging": 4,
     "indexing": 4,
+    "recutting": 4,
     "saving": 4,
     "pipeline": 4,
     "completeness": 4,

@@ -65,7 +65,9 @@ def test_it_embeds_what_is_there_and_what_comes(open_library: Opener, tmp_path: 
     assert settled(library)
 
 
-def test_it_fills_the_better_space_and_lets_it_take_over(open_library: Opener, tmp_path: Path) -> None:
+def test_it_fills_the_better_space_and_lets_it_take_over(
+    open_library: Opener, tmp_path: Path
+) -> None:
     """Both spaces are filled, the better one serves in the end, and the first stands by."""
     library = open_library(Counting("fast"), Counting("good"))
     library.index(write_notes(tmp_path / "notes", NOTES))

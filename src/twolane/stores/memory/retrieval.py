@@ -172,6 +172,6 @@ def _rows(shelf: Shelf, donors: dict[str, str], prepared: Prepared) -> Iterator[
     """The document's chunks that have a vector, their own or a borrowed one, by position."""
     for chunk in prepared.chunks:
         own = chunk.content_hash if chunk.content_hash in shelf.rows else None
-        serving = own or donors.get(chunk.text_hash)
+        serving = own or donors.get(chunk.text_hash) or donors.get(chunk.lender or "")
         if serving is not None:
             yield chunk.position, shelf.rows[serving]

@@ -266,7 +266,10 @@ class MemoryVectors:
         """How many passages have neither a vector nor one to borrow."""
         with self._state.lock:
             held = {row.text_hash for row in self._state.shelf(generation).rows.values()}
-            return sum(chunk.text_hash not in held for _, chunk in self._passages())
+            return sum(
+                chunk.text_hash not in held and chunk.lender not in held
+                for _, chunk in self._passages()
+            )
 
     def sweep(self) -> int:
         """Delete vectors that serve no chunk; a hidden document keeps its own for its return."""
@@ -328,7 +331,8 @@ def _swept(shelf: Shelf, chunks: Iterable[Chunk]) -> int:
     serving = set()
     for chunk in chunks:
         own = chunk.content_hash in shelf.rows
-        serving.add(chunk.content_hash if own else donors.get(chunk.text_hash))
+        borrowed = donors.get(chunk.text_hash) or donors.get(chunk.lender or "")
+        serving.add(chunk.content_hash if own else borrowed)
     idle = shelf.rows.keys() - serving
     for content_hash in idle:
         del shelf.rows[content_hash]

@@ -142,7 +142,7 @@ class SqliteDocuments:
             found = rows(
                 connection,
                 'SELECT position, start, "end", first_line, last_line, headings, language, tokens,'
-                " content_hash, text_hash FROM chunks"
+                " content_hash, text_hash, lender FROM chunks"
                 " WHERE document = (SELECT row FROM documents WHERE id = ? AND listed)"
                 " ORDER BY position",
                 (id,),
@@ -278,9 +278,9 @@ def _apply(connection: apsw.Connection, batch: Batch, revision: int) -> None:
 
 
 def _chunk(row: Any) -> Chunk:
-    position, start, end, first, last, headings, language, tokens, content, text = row
+    position, start, end, first, last, headings, language, tokens, *hashes = row
     path = tuple(json.loads(headings))
-    return Chunk(position, start, end, first, last, path, language, tokens, content, text)
+    return Chunk(position, start, end, first, last, path, language, tokens, *hashes)
 
 
 def _refuse_strays(batch: Batch) -> None:

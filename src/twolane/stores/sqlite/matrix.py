@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # Vectors are read in blocks, so that loading needs one block beyond the matrix itself.
 _BLOCK = 2048
 
-# Each chunk of a listed document with its own vector, or one borrowed by equal text.
+# Each chunk of a listed document with its own vector, or one borrowed: by equal text, or from the
+# passage that held its text before.
 _CHUNKS = """
 SELECT c.document, c.position, d.archived,
        coalesce(
@@ -32,6 +33,9 @@ SELECT c.document, c.position, d.archived,
             WHERE v.generation = :generation AND v.content_hash = c.content_hash),
            (SELECT v.row FROM vectors AS v
             WHERE v.generation = :generation AND v.text_hash = c.text_hash
+            ORDER BY v.content_hash LIMIT 1),
+           (SELECT v.row FROM vectors AS v
+            WHERE v.generation = :generation AND v.text_hash = c.lender
             ORDER BY v.content_hash LIMIT 1),
            -1)
 FROM documents AS d JOIN chunks AS c ON c.document = d.row
@@ -43,7 +47,10 @@ _GONE = "SELECT document FROM tombstones WHERE revision > ?"
 
 # Documents with a chunk that a vector newer than :row may serve.
 _SERVED_ANEW = """
-SELECT DISTINCT c.document FROM vectors AS v JOIN chunks AS c ON c.text_hash = v.text_hash
+SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.text_hash = v.text_hash
+WHERE v.generation = :generation AND v.row > :row
+UNION
+SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.lender = v.text_hash
 WHERE v.generation = :generation AND v.row > :row"""
 
 

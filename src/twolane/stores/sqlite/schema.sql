@@ -261,10 +261,12 @@ CREATE TABLE chunks(
     tokens       INTEGER NOT NULL,
     content_hash TEXT NOT NULL,
     text_hash    TEXT NOT NULL,
+    lender       TEXT,
     PRIMARY KEY (document, position)
 ) WITHOUT ROWID;
 -- Equal content is equal text, so this finds both.
 CREATE INDEX chunks_by_text ON chunks(text_hash, content_hash);
+CREATE INDEX chunks_by_lender ON chunks(lender) WHERE lender IS NOT NULL;
 
 CREATE TABLE generations(
     number      INTEGER PRIMARY KEY AUTOINCREMENT,

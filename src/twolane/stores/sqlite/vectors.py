@@ -28,11 +28,16 @@ WHERE NOT EXISTS (
     SELECT 1 FROM chunks AS c
     WHERE c.text_hash = v.text_hash AND c.content_hash = v.content_hash)
   AND NOT (
-    EXISTS (
+    (EXISTS (
         SELECT 1 FROM chunks AS c
         WHERE c.text_hash = v.text_hash AND NOT EXISTS (
             SELECT 1 FROM vectors AS own
             WHERE own.generation = v.generation AND own.content_hash = c.content_hash))
+     OR EXISTS (
+        SELECT 1 FROM chunks AS c
+        WHERE c.lender = v.text_hash AND NOT EXISTS (
+            SELECT 1 FROM vectors AS nearer
+            WHERE nearer.generation = v.generation AND nearer.text_hash = c.text_hash)))
     AND v.content_hash = (
         SELECT min(other.content_hash) FROM vectors AS other
         WHERE other.generation = v.generation AND other.text_hash = v.text_hash))"""
@@ -53,7 +58,8 @@ WHERE place = 1 ORDER BY id, position"""
 _UNCOVERED = """
 SELECT count(*) FROM chunks AS c JOIN documents AS d ON d.row = c.document
 WHERE d.listed AND NOT EXISTS (
-    SELECT 1 FROM vectors AS v WHERE v.generation = ? AND v.text_hash = c.text_hash)"""
+    SELECT 1 FROM vectors AS v
+    WHERE v.generation = ? AND v.text_hash IN (c.text_hash, c.lender))"""
 
 
 class SqliteVectors(SqliteWork):

@@ -27,8 +27,8 @@ _INSERT_TEXTS = f"INSERT INTO texts({_TEXT_COLUMNS}) SELECT {_TEXT_COLUMNS} FROM
 
 _INSERT_CHUNK = """
 INSERT INTO chunks(document, position, start, "end", first_line, last_line, headings, language,
-                   tokens, content_hash, text_hash)
-VALUES (?,?,?,?,?,?,?,?,?,?,?)"""
+                   tokens, content_hash, text_hash, lender)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"""
 
 _INSERT_VALUE = """
 INSERT INTO property_values(document, name, text, number, moment) VALUES (?,?,?,?,?)"""
@@ -144,6 +144,7 @@ def _chunk_values(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
             chunk.tokens,
             chunk.content_hash,
             chunk.text_hash,
+            chunk.lender,
         )
         for row, prepared in placed
         for chunk in prepared.chunks

@@ -1,0 +1,345 @@
+"""Switching the model: never an empty search, never two spaces compared, always a way back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.builders import write_notes
+from tests.embedders import Counting, Poisoned
+from twolane import Library, Settings
+from twolane.drafts import Draft
+from twolane.errors import BadInput
+from twolane.model import Generation, GenerationState, Space
+from twolane.pipeline.switching import Verdict
+from twolane.ports import Embedder
+from twolane.spaces import Embedders
+from twolane.stores.sqlite import SqliteStore
+
+Opener = Callable[..., Library]
+
+NOTES = {
+    f"n{number}.md": f"# Note {number}\n\n"
+    + "\n\n".join(
+        f"## Part {part}\n\nA bee number {part} of hive {number}. " * 30 for part in range(3)
+    )
+    for number in range(12)
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A few notes of three sections."""
+    return write_notes(tmp_path / "notes", NOTES)
+
+
+@pytest.fixture
+def open_library(tmp_path: Path) -> Iterator[Opener]:
+    """Opens libraries of one database; every embedder that was ever used can be found again."""
+    opened: list[Library] = []
+    seen: dict[Space, Embedder] = {}
+
+    def open_one(*embedders: Embedder, forget: bool = False, **settings: object) -> Library:
+        if forget:
+            seen.clear()
+        seen.update({one.space: one for one in embedders})
+        chosen = Settings(db=tmp_path / "x.db", save_embed_seconds=5.0, **settings)  # type: ignore[arg-type]
+        store = SqliteStore.open(tmp_path / "x.db")
+        opened.append(Library(store, chosen, Embedders(*embedders, find=seen.get)))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+def states(library: Library) -> list[str]:
+    """What each generation is for, oldest first."""
+    return [one.state.value for one, _ in library.generations()]
+
+
+class TestSwitch:
+    """From one embedder to another."""
+
+    def test_the_old_vectors_answer_until_the_new_ones_are_complete(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """A new embedder changes nothing until it has embedded everything; then it serves."""
+        old = open_library(Counting("old"))
+        old.index(vault)
+        old.embed()
+        new = open_library(Counting("new"))
+        before = new.search("bee", mode="semantic")
+        assert (before.generation, before.degraded) == (1, ())
+        assert new.embed().took_over == 2
+        assert new.search("bee", mode="semantic").generation == 2
+        assert states(new) == ["retired", "serving"]
+
+    def test_going_back_costs_nothing(self, open_library: Opener, vault: Path) -> None:
+        """The vectors that were replaced are kept, and serve again without being made again."""
+        first = open_library(Counting("old"))
+        first.index(vault)
+        first.embed()
+        open_library(Counting("new")).embed()
+        back = Counting("old")
+        library = open_library(back)
+        done = library.embed()
+        assert (done.embedded, done.took_over, sum(back.texts.values())) == (0, 1, 0)
+
+    def test_old_generations_are_collected(self, open_library: Opener, vault: Path) -> None:
+        """Only as many replaced ones are kept as the setting says."""
+        open_library(Counting("one")).index(vault)
+        for name in ("one", "two", "three", "four"):
+            open_library(Counting(name), keep_generations=1).embed()
+        assert states(open_library(Counting("four"))) == ["retired", "serving"]
+        open_library(Counting("five"), keep_generations=0).embed()
+        assert states(open_library(Counting("five"))) == ["serving"]
+
+    def test_a_passage_that_nobody_can_read_stops_no_switch(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """One failure for good in a hundred is no reason to keep the old vectors; more are."""
+        notes = {f"m{number}.md": f"# M {number}\n\ntext {number}" for number in range(120)}
+        write_notes(vault, notes)
+        old = open_library(Counting("old"))
+        write_notes(vault, {"bad.md": "# Bad\n\npoison"})
+        old.index(vault)
+        old.embed()
+        assert open_library(Poisoned(), embed_tries=2).embed().took_over is None
+        store = open_library(Poisoned(), embed_tries=1)
+        assert store.embed(retry_failed=True).took_over == 2
+
+    def test_rollback_holds_the_new_one_back(self, open_library: Opener, vault: Path) -> None:
+        """After a rollback the old vectors serve and get what is new; the new ones wait."""
+        first = open_library(Counting("old"))
+        first.index(vault)
+        first.embed()
+        library = open_library(Counting("new"))
+        library.embed()
+        assert library.roll_back_generation().number == 1
+        assert states(library) == ["serving", "held"]
+        library.save(Draft("x", title="X", body="quite another thing"))
+        assert library.embed().took_over is None
+        assert library.search("another thing", mode="semantic").results[0].id == "x"
+        library.activate_generation(2)
+        assert states(library) == ["retired", "serving"]
+        assert library.embed().pending == 0
+
+    def test_what_cannot_be_done_is_said(self, open_library: Opener, vault: Path) -> None:
+        """A generation that is not there, or serves, or nothing to go back to: a clear error."""
+        library = open_library(Counting())
+        with pytest.raises(BadInput, match="no earlier generation"):
+            library.roll_back_generation()
+        library.index(vault)
+        library.embed()
+        with pytest.raises(BadInput, match="no generation 7"):
+            library.activate_generation(7)
+        with pytest.raises(BadInput, match="no generation 7"):
+            library.drop_generation(7)
+        with pytest.raises(BadInput, match="answers searches"):
+            library.drop_generation(1)
+
+    def test_a_model_that_is_gone(self, open_library: Opener, vault: Path) -> None:
+        """Older vectors whose embedder is there answer instead, and the answer says so."""
+        library = open_library(Counting("old"))
+        library.index(vault)
+        library.embed()
+        open_library(Counting("new")).embed()
+        left = open_library(Counting("old"), forget=True)
+        answer = left.search("bee", mode="semantic")
+        assert answer.generation == 1 and answer.results
+        assert "generation 2" in answer.degraded[0].reason
+        assert "generation 2" in left.status().degraded[0].reason
+
+
+class TestGate:
+    """Somebody else decides whether new vectors may serve."""
+
+    def test_what_is_refused_is_held_until_it_passes(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """The old vectors go on; a later gate may let the new ones through."""
+        old = open_library(Counting("old"))
+        old.index(vault)
+        old.embed()
+        asked: list[tuple[int, int]] = []
+
+        def gate(candidate: Generation, serving: Generation) -> Verdict:
+            asked.append((candidate.number, serving.number))
+            return Verdict(len(asked) > 1, "worse")
+
+        library = open_library(Counting("new"))
+        assert library.embed(gate=gate).refused == "worse"
+        assert states(library) == ["serving", "held"]
+        assert library.embed().took_over is None
+        assert library.embed(gate=gate).took_over == 2
+        assert asked == [(2, 1), (2, 1)]
+
+    def test_a_generation_can_be_asked_before_it_serves(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """Both generations answer to whoever judges them."""
+        old = open_library(Counting("old"))
+        old.index(vault)
+        old.embed()
+        library = open_library(Counting("new"))
+        library.embed(gate=lambda candidate, serving: Verdict(False, "no"))
+        for number in (1, 2):
+            with library.answering_from(number) as other:
+                answer = other.search("bee", mode="semantic")
+                assert answer.generation == number and answer.results
+        assert library.search("bee", mode="semantic").generation == 1
+
+
+class TestTwoSpaces:
+    """A fast space now, a better one later."""
+
+    def test_new_text_is_found_before_the_better_space_has_it(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """While the better one lacks a note, the fast one answers as a whole; then it is back."""
+        library = open_library(Counting("fast"), Counting("good"))
+        library.index(vault)
+        library.embed()
+        assert states(library) == ["serving"]
+        assert library.embed(all_spaces=True).took_over == 2
+        assert states(library) == ["standby", "serving"]
+        assert library.search("bee", mode="semantic").generation == 2
+        library.save(Draft("x", title="X", body="quite another thing"))
+        answer = library.search("another thing", mode="semantic")
+        assert (answer.generation, answer.results[0].id) == (1, "x")
+        library.embed()
+        answer = library.search("another thing", mode="semantic")
+        assert (answer.generation, answer.results[0].id) == (2, "x")
+
+    def test_a_rollback_keeps_the_better_space_back(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """Who goes back to the fast space stays there."""
+        library = open_library(Counting("fast"), Counting("good"))
+        library.index(vault)
+        library.embed(all_spaces=True)
+        library.roll_back_generation()
+        library.embed(all_spaces=True)
+        assert states(library) == ["serving", "held"]
+
+
+def hammered(library: Library, work: Callable[[], object]) -> list[tuple[int | None, int]]:
+    """(generation, results) of every search while the work is done; each must have succeeded."""
+    answers: list[tuple[int | None, int]] = []
+    failures: list[object] = []
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            answer = library.search("bee of a hive", mode="semantic")
+            answers.append((answer.generation, len(answer.results)))
+            failures.extend(answer.degraded)
+
+    readers = [threading.Thread(target=ask) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    try:
+        work()
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert not failures
+    return answers
+
+
+class TestUnderLoad:
+    """Switches while others search."""
+
+    def test_a_switch_of_models_empties_no_search(self, open_library: Opener, vault: Path) -> None:
+        """Three switches, with old vectors deleted at once: no failed and no empty answer."""
+        library = open_library(Counting("zero"))
+        library.index(vault)
+        library.embed()
+        switching = [open_library(Counting(f"model {n}"), keep_generations=0) for n in range(3)]
+        answers = hammered(library, lambda: [one.embed() for one in switching])
+        assert all(count == len(NOTES) for _, count in answers)
+        assert library.search("bee", mode="semantic").generation == 4
+
+    def test_another_cut_empties_no_search(self, open_library: Opener, vault: Path) -> None:
+        """Text cut into other passages is found by its old vectors until it has new ones."""
+        library = open_library(Counting(), batch=2)
+        library.index(vault)
+        library.embed()
+        cut = open_library(Counting(), batch=2, chunk_tokens=128)
+
+        def work() -> None:
+            assert cut.index(vault).indexed == len(NOTES)
+            assert cut.status().progress.pending > 0
+            assert cut.served() == library.served()
+            cut.embed()
+
+        answers = hammered(library, work)
+        assert all(count == len(NOTES) for _, count in answers)
+        assert cut.status().progress.pending == 0
+
+
+class TestOnce:
+    """What was embedded is not embedded again."""
+
+    @pytest.fixture
+    def embedder(self) -> Counting:
+        """Counts what it embeds."""
+        return Counting()
+
+    @pytest.fixture
+    def library(self, open_library: Opener, vault: Path, embedder: Counting) -> Library:
+        """A library that is complete."""
+        opened = open_library(embedder)
+        opened.index(vault)
+        opened.embed()
+        embedder.texts.clear()
+        return opened
+
+    def test_unchanged(self, library: Library, vault: Path, embedder: Counting) -> None:
+        """An unchanged vault, indexed and embedded again, costs no call at all."""
+        library.index(vault)
+        library.embed(backfill=True, retry_failed=True)
+        assert not embedder.texts
+
+    def test_renamed(self, library: Library, vault: Path, embedder: Counting) -> None:
+        """Files that are renamed and have their titles in their text cost no call at all."""
+        (vault / "moved").mkdir()
+        for name in NOTES:
+            (vault / name).rename(vault / "moved" / f"new {name}")
+        assert library.index(vault, prune=True).indexed == len(NOTES)
+        assert len(library.served()) == len(NOTES)
+        library.embed()
+        assert not embedder.texts
+
+    def test_edited(self, library: Library, vault: Path, embedder: Counting) -> None:
+        """An edit of one paragraph costs no more than the passages of its section."""
+        note = vault / "n3.md"
+        text = note.read_text("utf-8")
+        note.write_text(text.replace("A bee number 1", "Two bees number 1", 1), "utf-8")
+        library.index(vault)
+        library.embed()
+        assert 1 <= sum(embedder.texts.values()) <= 2
+        assert all("Part 1" in text for text in embedder.texts)
+
+
+def test_stored_vectors_are_reused(tmp_path: Path, vault: Path) -> None:
+    """The ensemble runs its first model only for passages that its space does not hold."""
+    from twolane.embedders.ensemble import EnsembleEmbedder
+
+    first, second = Counting("first"), Counting("second")
+    both = EnsembleEmbedder(first, second)
+    store = SqliteStore.open(tmp_path / "x.db")
+    with Library(store, Settings(save_embed_seconds=0.0), Embedders(first, both)) as library:
+        library.index(vault)
+        library.embed()
+        once = sum(first.texts.values())
+        assert library.embed(all_spaces=True).took_over == 2
+        assert sum(first.texts.values()) == once
+        assert sum(second.texts.values()) == once
+        held = [one.state for one, _ in library.generations()]
+        assert held == [GenerationState.STANDBY, GenerationState.SERVING]
