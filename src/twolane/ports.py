@@ -270,6 +270,9 @@ class Upkeep(Protocol):
     def check(self) -> list[Problem]:
         """Everything that is wrong with the store; empty when it is sound."""
 
+    def repair(self) -> list[Problem]:
+        """Mend what can be mended, all of it or nothing; what was done, one problem each."""
+
     def backup(self, target: str) -> None:
         """Write a consistent copy of the live store to `target`."""
 

@@ -253,6 +253,16 @@ class Settings:
         "How many sets of vectors that were replaced are kept, so that one can go back to them.",
         _between(0, 100),
     )
+    watch_debounce: float = _setting(
+        1.0,
+        "How long `watch` gathers changes of a burst before it looks, in seconds.",
+        _between(0.001, 3600),
+    )
+    watch_seconds: float = _setting(
+        2.0,
+        "How often `watch` looks where the system gives no notice of changes, in seconds.",
+        _between(0.01, 86_400),
+    )
     batch: int = _setting(200, "Documents per transaction while indexing.", _between(1, 10_000))
     busy_seconds: float = _setting(
         10.0,

@@ -1,4 +1,4 @@
-"""`twolane delete`, `restore`, `purge`, `archive`, `unarchive` and `twolane tag`."""
+"""`twolane delete`, `undelete`, `purge`, `archive`, `unarchive` and `twolane tag`."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def test_delete_restore_purge(saved: Cli) -> None:
     """Documents go, are listed, come back, and go for good."""
     assert "1 document deleted" in saved("delete", "https://x.org/a").stdout
     assert found(saved, "ant") == ["vault/n.md"]
-    listed = json.loads(saved("restore", "--json").stdout)
+    listed = json.loads(saved("undelete", "--json").stdout)
     assert listed == {"deleted": [{"id": "a", "title": "Ant"}]}
-    saved("restore", "Ant")
+    saved("undelete", "Ant")
     assert found(saved, "ant") == ["a", "vault/n.md"]
     saved("delete", "a", "b")
     told = json.loads(saved("purge", "--all", "--json").stdout)
     assert [one["id"] for one in told["documents"]] == ["a", "b"]
-    assert saved("restore").stdout == ""
-    for words in (("purge",), ("purge", "a", "--all"), ("restore", "a"), ("delete", "ghost")):
+    assert saved("undelete").stdout == ""
+    for words in (("purge",), ("purge", "a", "--all"), ("undelete", "a"), ("delete", "ghost")):
         saved(*words, code=2)
 
 

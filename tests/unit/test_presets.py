@@ -58,6 +58,8 @@ NEUTRAL = {
     "retry_most_seconds",
     "keep_generations",
     "semantic",
+    "watch_debounce",
+    "watch_seconds",
     "batch",
     "busy_seconds",
 }

@@ -21,6 +21,7 @@ from twolane.library.adapters import (
     engine,
     open_embedders,
     open_store,
+    restore_backup,
     with_threshold,
 )
 from twolane.library.asking import Asking
@@ -30,13 +31,15 @@ from twolane.library.folders import Folders
 from twolane.library.health import Health
 from twolane.library.held import LOCAL
 from twolane.library.scoping import Scoping
+from twolane.library.upkeep import Upkeep
+from twolane.library.watching import Watching
 from twolane.library.writing import Writing
 from twolane.settings import Settings
 
-__all__ = ["LOCAL", "Library", "embedder_problem", "engine"]
+__all__ = ["LOCAL", "Library", "embedder_problem", "engine", "restore_backup"]
 
 
-class Library(Asking, Collecting, Folders, Writing, Embedding, Health, Scoping):
+class Library(Asking, Collecting, Writing, Watching, Folders, Embedding, Health, Upkeep, Scoping):
     """Documents and everything that can be asked of them; safe to share between threads."""
 
     @classmethod

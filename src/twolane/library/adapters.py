@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +46,35 @@ def vault_source(folder: Path, settings: Settings, collection: Collection | None
         include=(collection and collection.include) or settings.include,
         exclude=(*settings.exclude, *(collection.exclude if collection else ())),
         max_bytes=settings.max_file_bytes,
+    )
+
+
+def verify_backup(path: Path) -> None:
+    """Raise an error unless the file is a sound copy that `restore_backup` can use."""
+    from twolane.stores.sqlite.restoring import verify
+
+    verify(path)
+
+
+def restore_backup(source: Path, settings: Settings) -> Path | None:
+    """Put a copy in the place of the database; where the old one is kept, if there was one."""
+    from twolane.stores.sqlite.restoring import restore
+
+    return restore(source.expanduser(), database_path(settings))
+
+
+def folder_changes(
+    folders: Sequence[Path], stop: threading.Event, settings: Settings, *, polling: bool
+) -> Iterable[frozenset[Path]]:
+    """Which of the folders may have changed, as it happens, until the stop."""
+    from twolane.sources.changes import FolderChanges
+
+    return FolderChanges(
+        folders,
+        stop,
+        debounce=settings.watch_debounce,
+        seconds=settings.watch_seconds,
+        polling=polling,
     )
 
 

@@ -7,7 +7,7 @@ from twolane.completeness import FileStatus, Status, files_of, status_of
 from twolane.errors import EmbedderUnavailable
 from twolane.library.adapters import why_silent
 from twolane.library.held import ALL, LOCAL, Held
-from twolane.model import Problem, digest
+from twolane.model import digest
 from twolane.permissions import require
 from twolane.scopes import Capability, Scope
 from twolane.search import SWITCHED_OFF
@@ -42,9 +42,10 @@ class Health(Held):
         """A name for what is indexed: documents, how they were analysed, and the space.
 
         Two libraries made from the same notes with the same settings have the same digest.
+        Vectors are not part of it: two machines may differ in their last digits.
         """
         held = [
-            f"{known.id} {known.content_hash} {known.recipe}"
+            f"{known.id} {known.content_hash} {known.recipe} {self._passages(known.id)}"
             for collection in self._store.collections()
             for known in self._store.known(collection.name).values()
             if known.id is not None
@@ -53,13 +54,15 @@ class Health(Held):
         space = generation.space.fingerprint if generation else ""
         return digest("\n".join([*sorted(held), space]))
 
+    def _passages(self, id: str) -> str:
+        return " ".join(
+            f"{chunk.start}-{chunk.end} {chunk.content_hash} {chunk.language}"
+            for chunk in self._store.chunks(id)
+        )
+
     def revision(self) -> str:
         """A name for all that a search can see; another one whenever any of it changes."""
         return self._store.revision()
-
-    def check(self) -> list[Problem]:
-        """Everything that is wrong with the database; empty when it is sound."""
-        return self._store.check()
 
     def check_embedder(self) -> str | None:
         """Why meaning does not work, or None if a query can be embedded."""

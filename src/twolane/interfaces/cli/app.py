@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from twolane import __version__
-from twolane.interfaces.cli.changing import archive, delete, purge, restore, unarchive
+from twolane.interfaces.cli.changing import archive, delete, purge, unarchive, undelete
 from twolane.interfaces.cli.collection import collection
+from twolane.interfaces.cli.copies import backup, restore
 from twolane.interfaces.cli.embed import embed
 from twolane.interfaces.cli.eval import evaluation
 from twolane.interfaces.cli.generation import generation
@@ -21,6 +22,7 @@ from twolane.interfaces.cli.settings import settings
 from twolane.interfaces.cli.similar import similar
 from twolane.interfaces.cli.status import doctor, status
 from twolane.interfaces.cli.tag import tag
+from twolane.interfaces.cli.watch import watch
 from twolane.interfaces.cli.why import why
 
 app = typer.Typer(
@@ -42,12 +44,15 @@ for _command in (
     get,
     outline,
     embed,
+    watch,
     status,
     doctor,
+    backup,
+    restore,
     settings,
     serve,
     delete,
-    restore,
+    undelete,
     purge,
     archive,
     unarchive,

@@ -1,4 +1,4 @@
-"""`twolane delete`, `restore`, `purge`, `archive` and `unarchive`: what becomes of documents."""
+"""`twolane delete`, `undelete`, `purge`, `archive` and `unarchive`: what becomes of documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def delete(
     tell(saved, "deleted", as_json=as_json, quiet=quiet)
 
 
-def restore(
+def undelete(
     references: DeletedIds = None,
     as_json: AsJson = False,
     db: Db = None,
@@ -54,7 +54,7 @@ def restore(
             _list_deleted(library, as_json=as_json)
             return
         saved = library.restore(_deleted_ids(library, references))
-    tell(saved, "restored", as_json=as_json, quiet=quiet)
+    tell(saved, "brought back", as_json=as_json, quiet=quiet)
 
 
 def purge(

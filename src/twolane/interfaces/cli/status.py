@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,10 +111,16 @@ def _show_files(files: Sequence[FileStatus], *, has_vectors: bool) -> None:
 
 
 def doctor(
-    as_json: AsJson = False, db: Db = None, quiet: Quiet = False, verbose: Verbose = False
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Mend what can be mended; a copy is kept first.")
+    ] = False,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> int:
     """Check the settings, the database and the embedder."""
-    checkup = _Checkup()
+    checkup = _Checkup(fix=fix)
     try:
         loaded = load_settings(db, quiet=quiet, verbose=verbose)
     except BadSetting as error:
@@ -136,6 +143,7 @@ def doctor(
 class _Checkup:
     """What was looked at, whether it is well, and what was seen."""
 
+    fix: bool = False
     seen: list[tuple[str, bool, str]] = field(default_factory=list)
 
     def add(self, name: str, seen: str, *, well: bool = True) -> None:
@@ -159,12 +167,23 @@ class _Checkup:
 
     def _examine_database(self, library: Library) -> None:
         problems = library.check()
+        if problems and self.fix:
+            kept = _kept_copy(database_path(library.settings))
+            for done in library.repair():
+                self.add("mended", done.reason)
+            self.add("copy", f"the database as it was is kept in {kept}")
+            problems = library.check()
         for problem in problems[:_MOST_PROBLEMS]:
             self.add("database", f"{problem.path}: {problem.reason}", well=False)
         if len(problems) > _MOST_PROBLEMS:
             self.add("database", f"and {len(problems) - _MOST_PROBLEMS} more", well=False)
         if not problems:
             self.add("database", f"{database_path(library.settings)} is sound")
+            self.add("digest", library.digest())
+        elif self.fix:
+            self.add("database", "what is left cannot be mended: restore a backup", well=False)
+        else:
+            self.add("database", "mend it with: twolane doctor --fix", well=False)
 
     def _examine_contents(self, library: Library) -> None:
         found = library.status()
@@ -185,3 +204,19 @@ class _Checkup:
             left = found.progress.pending + found.progress.failed
             missing = f"{left:,} passages have none; run: twolane embed"
             self.add("vectors", missing if left else "complete", well=not left)
+
+
+def _kept_copy(path: Path) -> Path:
+    """Copy the file as it is, damage and all, beside itself."""
+    kept = path.with_name(f"{path.name}.before-fix")
+    number = 2
+    while kept.exists():
+        kept = path.with_name(f"{path.name}.before-fix-{number}")
+        number += 1
+    for ending in ("", "-wal"):
+        source = path.with_name(path.name + ending)
+        if source.exists():
+            copy = kept.with_name(kept.name + ending)
+            shutil.copyfile(source, copy)
+            copy.chmod(0o600)
+    return kept

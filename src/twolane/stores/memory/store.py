@@ -32,6 +32,10 @@ class MemoryStore(MemoryDocuments, MemoryChanges, MemoryLists, MemoryRetrieval, 
         """Nothing: there is no file that could be damaged."""
         return []
 
+    def repair(self) -> list[Problem]:
+        """Nothing: there is nothing to mend."""
+        return []
+
     def backup(self, target: str) -> None:
         """Refuse, because there is no file to copy."""
         raise StoreError(

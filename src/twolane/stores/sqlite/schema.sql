@@ -225,6 +225,14 @@ WHEN (old.searchable AND NOT old.deleted AND NOT old.encrypted)
     WHERE row = new.row;
 END;
 
+-- What the searchable tags of a document should be.
+CREATE VIEW tag_streams AS
+SELECT row, coalesce(
+    (SELECT group_concat(stems, '') FROM
+        (SELECT t.stems FROM document_tags AS dt JOIN tags AS t ON t.row = dt.tag
+         WHERE dt.document = documents.row ORDER BY dt.position)), '') AS stems
+FROM documents;
+
 CREATE TRIGGER tag_added AFTER INSERT ON document_tags BEGIN
     UPDATE texts SET tags = coalesce(
         (SELECT group_concat(stems, '') FROM

@@ -7,8 +7,16 @@ from pathlib import Path
 import apsw
 
 from twolane.errors import StoreError
-from twolane.model import FIELDS, Problem, ProblemCode
+from twolane.model import Problem, ProblemCode
 from twolane.stores.sqlite.database import Database
+from twolane.stores.sqlite.repairing import (
+    bad_vectors,
+    missing_parts,
+    repair,
+    totals,
+    words_disagree,
+    wrong_fingerprints,
+)
 
 # Each statement returns what must not exist; the text says what it means.
 _INVARIANTS: tuple[tuple[str, str], ...] = (
@@ -32,9 +40,9 @@ _INVARIANTS: tuple[tuple[str, str], ...] = (
         " WHERE d.listed IS NOT x.listed",
     ),
     (
-        "vector of the wrong length",
-        "SELECT v.content_hash FROM vectors AS v JOIN generations AS g ON g.number = v.generation"
-        " WHERE length(v.vector) != 4 * json_extract(g.space, '$.dimensions')",
+        "document whose tags and searchable tags disagree",
+        "SELECT d.id FROM documents AS d JOIN texts AS x ON x.row = d.row"
+        " WHERE x.tags IS NOT (SELECT stems FROM tag_streams WHERE row = d.row)",
     ),
     (
         "more than one serving generation",
@@ -61,8 +69,22 @@ class SqliteUpkeep:
                     Problem(str(name), ProblemCode.DAMAGED, meaning)
                     for (name,) in connection.execute(statement)
                 ]
-            problems += _wrong_totals(connection)
+            problems += _contradictions(connection)
         return problems
+
+    def repair(self) -> list[Problem]:
+        """Mend what can be mended, all of it or nothing; what was done."""
+        with self._db.outside_transaction() as connection:
+            # An index over whole columns is made again by this, whatever befell it.
+            connection.execute("REINDEX")
+            # Rows without parents are among what has to be mended.
+            connection.execute("PRAGMA foreign_keys = OFF")
+        try:
+            with self._db.write() as connection:
+                return repair(connection)
+        finally:
+            with self._db.outside_transaction() as connection:
+                connection.execute("PRAGMA foreign_keys = ON")
 
     def backup(self, target: str) -> None:
         """Write a consistent copy of the live file to `target`."""
@@ -87,14 +109,19 @@ def _damage(connection: apsw.Connection) -> list[Problem]:
     return problems
 
 
-def _wrong_totals(connection: apsw.Connection) -> list[Problem]:
-    sums = ", ".join(f"coalesce(sum(l.{name}), 0)" for name in FIELDS)
-    counted = connection.execute(
-        f"SELECT count(*), {sums} FROM lengths AS l JOIN texts AS x ON x.row = l.row WHERE x.listed"
-    ).fetchone()
-    kept = connection.execute(f"SELECT documents, {', '.join(FIELDS)} FROM totals").fetchone()
-    if counted == kept:
-        return []
-    return [
-        Problem("totals", ProblemCode.DAMAGED, f"kept {kept}, but the texts add up to {counted}")
+def _contradictions(connection: apsw.Connection) -> list[Problem]:
+    """What one statement cannot tell: parts, words, totals, spaces and vectors."""
+    found = [(name, "missing from the schema") for name in missing_parts(connection)]
+    if words_disagree(connection):
+        found.append(("words", "the full-text index does not hold the words of the documents"))
+    kept, counted = totals(connection)
+    if kept != counted:
+        found.append(("totals", f"kept {kept}, but the texts add up to {counted}"))
+    found += [
+        (f"generation {number}", "its fingerprint is not that of its space")
+        for number in wrong_fingerprints(connection)
     ]
+    found += [
+        (f"vector {row}", "it is not a vector of its space") for row in bad_vectors(connection)
+    ]
+    return [Problem(name, ProblemCode.DAMAGED, reason) for name, reason in found]

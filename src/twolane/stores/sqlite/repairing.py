@@ -1,0 +1,266 @@
+"""Mending a SQLite file: what is derived is made again, what cannot be is forgotten by name.
+
+Nothing here guesses at what a person wrote.
+A note whose text is gone is forgotten, so that the next `index` reads it from its file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+import apsw
+
+from twolane.model import FIELDS, Problem, ProblemCode, Space
+from twolane.stores.sqlite.functions import register
+
+Step = Callable[[apsw.Connection], str | None]
+
+
+def missing_parts(connection: apsw.Connection) -> dict[str, str]:
+    """Indexes and triggers that the schema has and the file has not, with their statements."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    return {
+        name: statement
+        for name, statement in _schema().items()
+        if name not in there and statement.startswith(("CREATE INDEX", "CREATE TRIGGER"))
+    }
+
+
+def wrong_fingerprints(connection: apsw.Connection) -> list[int]:
+    """Generations whose fingerprint is not that of their space: nobody knows what they hold."""
+    return [
+        number
+        for number, fingerprint, space in connection.execute(
+            "SELECT number, fingerprint, space FROM generations"
+        )
+        if not _belongs(fingerprint, space)
+    ]
+
+
+def bad_vectors(connection: apsw.Connection) -> list[int]:
+    """Rows of vectors that are too short, too long, not finite or not of unit length."""
+    import numpy as np
+
+    lengths: dict[int, int] = {}
+    for number, space in connection.execute("SELECT number, space FROM generations"):
+        lengths[number] = 4 * int(_read(space).get("dimensions", 0))
+    bad = []
+    for row, generation, blob in connection.execute("SELECT row, generation, vector FROM vectors"):
+        vector = np.frombuffer(blob, "<f4") if len(blob) % 4 == 0 else np.zeros(0, "<f4")
+        sound = len(blob) == lengths.get(generation) and bool(np.isfinite(vector).all())
+        # Centred vectors are shorter than one, so only their direction must be there.
+        if not sound or not vector.any():
+            bad.append(row)
+    return bad
+
+
+def repair(connection: apsw.Connection) -> list[Problem]:
+    """Mend what can be mended inside the open transaction; what was done, one line each."""
+    done = [said for step in _STEPS if (said := step(connection)) is not None]
+    if done:
+        connection.execute("UPDATE counters SET revision = revision + 1")
+        # A reader that holds part of this in memory has to look at all of it again.
+        connection.execute("UPDATE documents SET revision = (SELECT revision FROM counters)")
+    return [Problem("database", ProblemCode.DAMAGED, said) for said in done]
+
+
+def _parts(connection: apsw.Connection) -> str | None:
+    missing = missing_parts(connection)
+    for statement in missing.values():
+        connection.execute(statement)
+    return f"made again: {', '.join(sorted(missing))}" if missing else None
+
+
+def _orphans(connection: apsw.Connection) -> str | None:
+    """Delete rows whose parent is gone; deleting some may orphan others, so look again."""
+    count = 0
+    while rows := connection.execute("PRAGMA foreign_key_check").fetchall():
+        for table, row, _, _ in rows:
+            if row is None:
+                count += _without_parent(connection, str(table))
+            else:
+                connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
+                count += connection.changes()
+    return f"{count} rows without a parent deleted" if count else None
+
+
+def _without_parent(connection: apsw.Connection, table: str) -> int:
+    """Delete the orphans of a table that has no row numbers."""
+    count = 0
+    for key in connection.execute(f"PRAGMA foreign_key_list({table})").fetchall():
+        parent, column, target = key[2], key[3], key[4]
+        connection.execute(
+            f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {target} FROM {parent})"
+        )
+        count += connection.changes()
+    return count
+
+
+def _textless(connection: apsw.Connection) -> str | None:
+    lost = [
+        (row, id)
+        for row, id in connection.execute(
+            "SELECT row, id FROM documents WHERE row NOT IN (SELECT row FROM texts)"
+        )
+    ]
+    for row, _ in lost:
+        connection.execute("DELETE FROM documents WHERE row = ?", (row,))
+    names = ", ".join(id for _, id in lost[:10])
+    return f"documents whose text was lost, to be indexed again: {names}" if lost else None
+
+
+def _visibility(connection: apsw.Connection) -> str | None:
+    connection.execute(
+        "UPDATE texts SET listed = (SELECT listed FROM documents WHERE documents.row = texts.row)"
+        " WHERE listed IS NOT (SELECT listed FROM documents WHERE documents.row = texts.row)"
+    )
+    count = connection.changes()
+    return f"{count} texts listed as their documents say" if count else None
+
+
+def _tag_streams(connection: apsw.Connection) -> str | None:
+    connection.execute(
+        "UPDATE texts SET tags = (SELECT stems FROM tag_streams WHERE row = texts.row)"
+        " WHERE tags IS NOT (SELECT stems FROM tag_streams WHERE row = texts.row)"
+    )
+    count = connection.changes()
+    return f"the tags of {count} texts written again" if count else None
+
+
+def _words(connection: apsw.Connection) -> str | None:
+    """Fill the full-text index anew if it does not hold exactly what it should."""
+    if not words_disagree(connection):
+        return None
+    columns = ", ".join(FIELDS)
+    streams = ", ".join("stems" if name == "body" else name for name in FIELDS)
+    schema = _schema()
+    for name in ("vocabulary", "words"):
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
+    for name in ("words", "vocabulary"):
+        connection.execute(schema[name])
+    connection.execute(
+        f"INSERT INTO words(rowid, {columns}) SELECT row, {streams} FROM texts WHERE listed"
+    )
+    return "the full-text index was filled again"
+
+
+def _totals(connection: apsw.Connection) -> str | None:
+    kept, counted = totals(connection)
+    if kept == counted:
+        return None
+    connection.execute("DELETE FROM totals")
+    marks = ", ".join("?" * len(counted))
+    connection.execute(
+        f"INSERT INTO totals(documents, {', '.join(FIELDS)}) VALUES ({marks})", counted
+    )
+    return "the totals were counted again"
+
+
+def _generations(connection: apsw.Connection) -> str | None:
+    said = []
+    for number in wrong_fingerprints(connection):
+        connection.execute("DELETE FROM generations WHERE number = ?", (number,))
+        said.append(f"generation {number} dropped: its space is not known")
+    # Of several that serve, the one that knows most is kept.
+    serving = connection.execute(
+        "SELECT g.number FROM generations AS g WHERE g.state = 'serving' ORDER BY"
+        " (SELECT count(*) FROM vectors AS v WHERE v.generation = g.number), g.number"
+    ).fetchall()
+    for (spare,) in serving[:-1]:
+        connection.execute("UPDATE generations SET state = 'retired' WHERE number = ?", (spare,))
+        said.append(f"generation {spare} retired: another one serves")
+    return "; ".join(said) or None
+
+
+def _vectors(connection: apsw.Connection) -> str | None:
+    bad = bad_vectors(connection)
+    for row in bad:
+        connection.execute("DELETE FROM vectors WHERE row = ?", (row,))
+    return f"{len(bad)} bad vectors deleted; `twolane embed` makes them again" if bad else None
+
+
+# The order matters: what later steps read is mended by earlier ones.
+_STEPS: tuple[Step, ...] = (
+    _parts,
+    _textless,
+    _orphans,
+    _visibility,
+    _tag_streams,
+    _generations,
+    _vectors,
+    _words,
+    _totals,
+)
+
+
+def words_disagree(connection: apsw.Connection) -> bool:
+    """Whether the full-text index holds other documents or other words than it should."""
+    listed = {row for (row,) in connection.execute("SELECT row FROM texts WHERE listed")}
+    try:
+        held = {row for (row,) in connection.execute("SELECT id FROM words_docsize")}
+        return listed != held or _held_words(connection) != _streamed_words(connection)
+    except (apsw.CorruptError, apsw.SQLError):
+        # The index cannot even be read.
+        return True
+
+
+def _held_words(connection: apsw.Connection) -> str:
+    """A digest of how many documents hold each term, as the index has it."""
+    found = hashlib.blake2b(digest_size=16)
+    for term, count in connection.execute("SELECT term, doc FROM vocabulary ORDER BY term"):
+        found.update(f"{term} {count}\n".encode())
+    return found.hexdigest()
+
+
+def _streamed_words(connection: apsw.Connection) -> str:
+    """The same from the stored streams."""
+    counts: dict[str, int] = {}
+    streams = " || ".join("stems" if name == "body" else name for name in FIELDS)
+    for (text,) in connection.execute(f"SELECT {streams} FROM texts WHERE listed"):
+        for term in set(text.split()):
+            counts[term] = counts.get(term, 0) + 1
+    found = hashlib.blake2b(digest_size=16)
+    for term in sorted(counts, key=lambda one: one.encode()):
+        found.update(f"{term} {counts[term]}\n".encode())
+    return found.hexdigest()
+
+
+def totals(connection: apsw.Connection) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The field lengths as they are kept, and as they add up."""
+    sums = ", ".join(f"coalesce(sum(l.{name}), 0)" for name in FIELDS)
+    counted = connection.execute(
+        f"SELECT count(*), {sums} FROM lengths AS l JOIN texts AS x ON x.row = l.row WHERE x.listed"
+    ).fetchone()
+    kept = connection.execute(f"SELECT documents, {', '.join(FIELDS)} FROM totals").fetchone()
+    return tuple(kept or ()), tuple(counted or ())
+
+
+def _belongs(fingerprint: str, space: str) -> bool:
+    try:
+        return Space(**_read(space)).fingerprint == fingerprint
+    except TypeError:
+        return False
+
+
+def _read(space: str) -> dict[str, Any]:
+    try:
+        read = json.loads(space)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _schema() -> dict[str, str]:
+    """Every named part of the schema with the statement that makes it."""
+    connection = apsw.Connection(":memory:")
+    try:
+        register(connection)
+        connection.execute(files("twolane.stores.sqlite").joinpath("schema.sql").read_text("utf-8"))
+        named = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        return {str(name): str(sql) for name, sql in named}
+    finally:
+        connection.close()

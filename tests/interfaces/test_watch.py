@@ -1,0 +1,52 @@
+"""`twolane watch`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Cli, write
+
+
+@pytest.mark.parametrize("options", [[], ["--poll"]])
+def test_changes_are_found_by_another_process(
+    twolane: Cli, tmp_path: Path, options: list[str]
+) -> None:
+    """A note that is written while watching is found; Ctrl-C ends it with 0."""
+    folder = write(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves.\n"})
+    process = subprocess.Popen(
+        twolane.arguments("watch", "--json", *options, folder),
+        env={**twolane.environment, "TWOLANE_WATCH_SECONDS": "0.1"},
+        cwd=twolane.home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        first = json.loads(process.stdout.readline())
+        assert first["collections"][0]["indexed"] == 1
+        write(folder, {"rye.md": "# Rye\n\nA quagga among cereals.\n"})
+        second = json.loads(process.stdout.readline())
+        assert second["collections"][0]["indexed"] == 1
+        deadline = time.monotonic() + 30
+        while twolane.json("status")["pending"]:
+            assert time.monotonic() < deadline
+        found = twolane.json("search", "quagga")
+        assert found["results"][0]["title"] == "Rye"
+        assert not found["degraded"]
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert b"Traceback" not in errors
+
+
+def test_a_folder_that_is_not_there_is_refused(twolane: Cli, tmp_path: Path) -> None:
+    """Nothing is created for a folder that does not exist."""
+    assert "twolane index FOLDER" in twolane("watch", tmp_path / "nowhere", code=3).stderr
+    assert not twolane.db.exists()
