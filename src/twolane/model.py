@@ -178,6 +178,9 @@ class ProblemCode(StrEnum):
     OUTSIDE_ROOT = "outside-root"
     EXCLUDED = "excluded"
     CLASH = "clash"
+    BAD_ROW = "bad-row"
+    DUPLICATE = "duplicate"
+    MENDED = "mended"
     INTERNAL = "internal"
     DAMAGED = "damaged"
 

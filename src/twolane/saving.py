@@ -22,6 +22,7 @@ from twolane.errors import (
     IdTaken,
     NoSuchDocument,
     NotPermitted,
+    TwolaneError,
 )
 from twolane.indexing import prepare, recipe
 from twolane.language import fold
@@ -68,13 +69,30 @@ class Saver:
         """
         require(scope, Capability.WRITE)
         most = self._settings.max_file_bytes
-        given = [_owned(drafted(one, most_bytes=most).document, scope) for one in drafts]
+        given = [drafted(one, most_bytes=most).document for one in drafts]
         latest = {one.id: one for one in given}
-        saved = self._repeated(
-            lambda: self._save(list(latest.values()), scope, expected), anew=not expected
-        )
-        told = {one.id: one for one in saved}
+        told = {one.id: one for one in self.put(list(latest.values()), scope, expected)}
         return [told[one.id] for one in given]
+
+    def put(
+        self,
+        documents: Sequence[Document],
+        scope: Scope,
+        expected: Mapping[str, int] = EMPTY,
+        *,
+        refused: dict[str, TwolaneError] | None = None,
+        now: bool = True,
+    ) -> list[Saved]:
+        """Add or replace documents that came from drafts, each id once.
+
+        With `refused`, those that may not be saved are left out and put there, by id.
+        Without `now`, times that nobody gave stay unknown.
+        """
+        require(scope, Capability.WRITE)
+        owned = [_owned(one, scope) for one in documents]
+        return self._repeated(
+            lambda: self._put(owned, scope, expected, refused, now), anew=not expected
+        )
 
     def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Take the documents out of everything; `restore` brings them back."""
@@ -187,20 +205,35 @@ class Saver:
         require(scope, Capability.WRITE)
         return self._repeated(purged, anew=True)
 
-    def _save(
-        self, documents: Sequence[Document], scope: Scope, expected: Mapping[str, int]
+    def _put(
+        self,
+        documents: Sequence[Document],
+        scope: Scope,
+        expected: Mapping[str, int],
+        refused: dict[str, TwolaneError] | None,
+        now: bool,
     ) -> list[Saved]:
         held = self._store.stored([one.id for one in documents])
-        self._permit(documents, held, scope)
+        rooted = self._rooted()
+        reasons = {
+            one.id: reason
+            for one in documents
+            if (reason := _refusal(one, held.get(one.id), scope, rooted)) is not None
+        }
+        if reasons and refused is None:
+            raise next(iter(reasons.values()))
+        if refused is not None:
+            refused.update(reasons)
+            documents = [one for one in documents if one.id not in reasons]
         for id, version in expected.items():
             there = held[id].document.version if id in held else 0
             if version != there:
                 raise Conflict(id, version, there)
-        now = datetime.fromtimestamp(self._now().timestamp(), UTC)
+        moment = datetime.fromtimestamp(self._now().timestamp(), UTC) if now else None
         saved, changed = [], []
         for document in documents:
             before = held.get(document.id)
-            after = _merged(document, before.document if before else None, now)
+            after = _merged(document, before.document if before else None, moment)
             same = before is not None and self._is_same(before, document, after)
             if before is not None and same:
                 saved.append(Saved(document.id, before.document.version, changed=False))
@@ -243,22 +276,6 @@ class Saver:
         old = before.document
         updated = old.updated if given.updated is None else after.updated
         return replace(after, version=old.version, updated=updated) == old
-
-    def _permit(
-        self, documents: Sequence[Document], held: Mapping[str, Stored], scope: Scope
-    ) -> None:
-        rooted = self._rooted()
-        for document in documents:
-            before = held.get(document.id)
-            if before and scope.owner is not None and before.document.owner != scope.owner:
-                raise IdTaken(document.id)
-            if before is None and document.id.partition("/")[0] in rooted:
-                raise BadDraft(document.id, "id", "ids that begin so belong to files; use another")
-            for name in {document.collection, (before.document if before else document).collection}:
-                if name in rooted:
-                    raise HeldInFile(document.id, name)
-                if scope.collections and name not in scope.collections:
-                    raise NotPermitted(f"{Capability.WRITE} in the collection {name}")
 
     def _amend(
         self,
@@ -318,6 +335,22 @@ class Saver:
         return work()
 
 
+def _refusal(
+    document: Document, before: Stored | None, scope: Scope, rooted: frozenset[str]
+) -> TwolaneError | None:
+    """Why the scope may not save the document, or None if it may."""
+    if before and scope.owner is not None and before.document.owner != scope.owner:
+        return IdTaken(document.id)
+    if before is None and document.id.partition("/")[0] in rooted:
+        return BadDraft(document.id, "id", "ids that begin so belong to files; use another")
+    for name in {document.collection, (before.document if before else document).collection}:
+        if name in rooted:
+            return HeldInFile(document.id, name)
+        if scope.collections and name not in scope.collections:
+            return NotPermitted(f"{Capability.WRITE} in the collection {name}")
+    return None
+
+
 def _owned(document: Document, scope: Scope) -> Document:
     if scope.owner is None or document.owner == scope.owner:
         return document
@@ -326,13 +359,13 @@ def _owned(document: Document, scope: Scope) -> Document:
     return replace(document, owner=scope.owner)
 
 
-def _merged(document: Document, before: Document | None, now: datetime) -> Document:
+def _merged(document: Document, before: Document | None, now: datetime | None) -> Document:
     """The document with what stays as it was where nothing else is said."""
     return replace(
         document,
         owner=document.owner if document.owner is not None or before is None else before.owner,
         created=document.created or (before.created if before else now),
-        updated=document.updated or now,
+        updated=document.updated or now or (before.updated if before else None),
         used=document.used or (before.used if before else None),
         version=before.version + 1 if before else 1,
     )

@@ -61,6 +61,7 @@ LEVELS: dict[str, int] = {
     "indexing": 4,
     "recutting": 4,
     "saving": 4,
+    "exchange": 4,
     "pipeline": 4,
     "completeness": 4,
     "diagnose": 4,

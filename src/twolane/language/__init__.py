@@ -123,6 +123,11 @@ def tokens(text: str) -> list[Token]:
     return [Token(found.start(), found.end(), found.group()) for found in _TOKEN.finditer(text)]
 
 
+def token_texts(text: str) -> list[str]:
+    """The words of a text in order, without their places."""
+    return _TOKEN.findall(text)
+
+
 def stream(text: str, language: str | None = None) -> str:
     """The text's words as a stream of stems, each between two spaces."""
     found = _TOKEN.findall(text)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol, cast
 
-from twolane.language import plain_form, tokens
+from twolane.language import plain_form, token_texts
 from twolane.language.function_words import FUNCTION_WORDS
 from twolane.language.scripts import USUAL, script_for, script_of
 
@@ -23,11 +24,12 @@ def language_of(text: str, candidates: Sequence[str], usual: str | None = None) 
     it is believed where the script fits and the function words do not say otherwise.
     """
     sample = text[:_SAMPLE]
-    found = [token.text for token in tokens(sample) if not token.text[0].isdigit()]
+    found = [token for token in token_texts(sample) if not token[0].isdigit()]
     if not found:
         return None
-    script = _main_script(found)
-    fitting = [language for language in candidates if script_for(language) == script]
+    # Most texts are plain, and what is not a digit in them is a Latin letter.
+    script = "latin" if sample.isascii() else _main_script(found)
+    fitting = _fitting(tuple(candidates), script)
     if script == "cyrillic":
         return _cyrillic(sample, fitting)
     if len(fitting) <= 1:
@@ -40,6 +42,11 @@ def language_of(text: str, candidates: Sequence[str], usual: str | None = None) 
     if len(found) < _ENOUGH_WORDS:
         return USUAL[script] if USUAL.get(script) in fitting else fitting[0]
     return _by_detector(sample, fitting)
+
+
+@lru_cache(maxsize=256)
+def _fitting(candidates: tuple[str, ...], script: str) -> tuple[str, ...]:
+    return tuple(language for language in candidates if script_for(language) == script)
 
 
 def _main_script(found: Sequence[str]) -> str:
@@ -68,17 +75,27 @@ def _cyrillic(sample: str, fitting: Sequence[str]) -> str:
 
 def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | None:
     """The language whose function words clearly lead, or None when it is close."""
-    spelled = [plain_form(token) for token in found]
-    votes = {
-        language: sum(word in FUNCTION_WORDS[language] for word in spelled)
-        for language in fitting
-        if language in FUNCTION_WORDS
-    }
+    speakers = _speakers()
+    votes = {language: 0 for language in fitting if language in FUNCTION_WORDS}
+    for token in found:
+        for language in speakers.get(plain_form(token), ()):
+            if language in votes:
+                votes[language] += 1
     ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
     if not ranked or ranked[0][1] < 3:
         return None
     runner_up = ranked[1][1] if len(ranked) > 1 else 0
     return ranked[0][0] if ranked[0][1] >= 1.5 * runner_up else None
+
+
+@lru_cache(maxsize=1)
+def _speakers() -> dict[str, tuple[str, ...]]:
+    """The languages that each function word belongs to."""
+    speakers: dict[str, list[str]] = {}
+    for language, words in FUNCTION_WORDS.items():
+        for word in words:
+            speakers.setdefault(word, []).append(language)
+    return {word: tuple(languages) for word, languages in speakers.items()}
 
 
 class _Detector(Protocol):

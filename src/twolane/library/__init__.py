@@ -27,6 +27,7 @@ from twolane.library.adapters import (
 from twolane.library.asking import Asking
 from twolane.library.collecting import Collecting
 from twolane.library.embedding import Embedding
+from twolane.library.exchanging import Exchanging
 from twolane.library.folders import Folders
 from twolane.library.health import Health
 from twolane.library.held import LOCAL
@@ -39,7 +40,9 @@ from twolane.settings import Settings
 __all__ = ["LOCAL", "Library", "embedder_problem", "engine", "restore_backup"]
 
 
-class Library(Asking, Collecting, Writing, Watching, Folders, Embedding, Health, Upkeep, Scoping):
+class Library(
+    Asking, Collecting, Writing, Exchanging, Watching, Folders, Embedding, Health, Upkeep, Scoping
+):
     """Documents and everything that can be asked of them; safe to share between threads."""
 
     @classmethod

@@ -1,0 +1,227 @@
+"""Documents from elsewhere and to elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from twolane.errors import BadInput, MissingFolder
+from twolane.library.adapters import vault_source
+from twolane.library.held import LOCAL, Held
+from twolane.model import Collection, Kind, ProblemCode
+from twolane.permissions import require
+from twolane.ports import Source
+from twolane.scopes import Capability, Scope
+
+if TYPE_CHECKING:
+    # These are slow to import, and a search needs none of them.
+    from twolane.exchange.rows import ImportReport, Rows
+
+    Show = Callable[[ImportReport], None]
+
+# What a file of notes may end in.
+_TEXTS = ("*.md", "*.markdown", "*.txt")
+
+
+class Exchanging(Held):
+    """Imports and exports; an import is repeated without harm, and goes on where it broke off."""
+
+    def import_bookmarks(
+        self,
+        file: str | os.PathLike[str],
+        *,
+        collection: str = "bookmarks",
+        folders: str = "tags",
+        scope: Scope = LOCAL,
+        progress: Show = lambda report: None,
+    ) -> ImportReport:
+        """Save the bookmarks that a browser exported; those of one address become one.
+
+        `folders` is `tags`, `path` or `none`: what becomes of the folders that they lie in.
+        """
+        from twolane.exchange.netscape import Folders, read_bookmarks
+
+        try:
+            kept = Folders(folders)
+        except ValueError:
+            raise BadInput(f"folders are {', '.join(Folders)}, not {folders!r}") from None
+        with _opened(file) as text:
+            rows = read_bookmarks(text, collection=collection, folders=kept)
+            return self._imported(rows, text.name, scope, progress, text=text, merge=True)
+
+    def import_jsonl(
+        self,
+        file: str | os.PathLike[str],
+        *,
+        collection: str = "imported",
+        kind: Kind = Kind.NOTE,
+        scope: Scope = LOCAL,
+        progress: Show = lambda report: None,
+    ) -> ImportReport:
+        """Save the documents of a file of JSON lines, or of one JSON array.
+
+        `collection` and `kind` are for those that say none.
+        """
+        from twolane.exchange.json_rows import read_json
+
+        with _opened(file) as text:
+            rows = read_json(
+                text,
+                collection=collection,
+                kind=Kind(kind),
+                longest=2 * self.settings.max_file_bytes,
+            )
+            return self._imported(rows, text.name, scope, progress, text=text)
+
+    def import_prompts(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        collection: str = "prompts",
+        scope: Scope = LOCAL,
+        progress: Show = lambda report: None,
+    ) -> ImportReport:
+        """Save Markdown files as prompts; front matter tells their arguments."""
+        rows = self._files(Path(path), collection, Kind.PROMPT)
+        return self._imported(rows, str(path), scope, progress)
+
+    def import_notes(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        collection: str = "notes",
+        scope: Scope = LOCAL,
+        progress: Show = lambda report: None,
+    ) -> ImportReport:
+        """Save a folder of Markdown or plain text, or a Joplin export, as notes.
+
+        The library keeps copies; to follow a folder as it changes, `index` it.
+        """
+        from twolane.exchange.joplin import is_joplin, read_joplin
+
+        folder = Path(path).expanduser()
+        if folder.is_dir() and is_joplin(folder):
+            largest = self.settings.max_file_bytes
+            rows: Rows = read_joplin(folder, collection=collection, largest=largest)
+        else:
+            rows = self._files(folder, collection, Kind.NOTE)
+        return self._imported(rows, str(path), scope, progress)
+
+    def export(
+        self,
+        file: str | os.PathLike[str],
+        *,
+        scope: Scope = Scope(archived=True),  # noqa: B008
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> int:
+        """Write the documents in scope as JSON lines, which `import_jsonl` reads; how many."""
+        from twolane.exchange.exporting import exported
+
+        lines = exported(self._store, scope, batch=self.settings.batch, progress=progress)
+        count = 0
+        with _written(file) as out:
+            for line in lines:
+                out.write(line)
+                count += 1
+        return count
+
+    def _imported(
+        self,
+        rows: Rows,
+        name: str,
+        scope: Scope,
+        progress: Show,
+        *,
+        text: _Marked | None = None,
+        merge: bool = False,
+    ) -> ImportReport:
+        from twolane.exchange.importing import Importer
+        from twolane.exchange.rows import ImportReport
+
+        require(scope, Capability.WRITE)
+
+        def show(report: ImportReport) -> None:
+            report.read = text.at() if text is not None else 0
+            progress(report)
+
+        report = ImportReport(name, size=text.size if text is not None else 0)
+        Importer(self._store, self.settings, scope, report, merge=merge).run(rows, show)
+        if text is not None and text.marked:
+            reason = "parts of it are not valid UTF-8; what could not be read is marked �"
+            report.tell(name, ProblemCode.NOT_UTF8, reason)
+        return report
+
+    def _files(self, path: Path, collection: str, kind: Kind) -> Rows:
+        from twolane.exchange.files import OneFile, read_files
+
+        folder = path.expanduser()
+        if not folder.exists():
+            raise MissingFolder(f"{path} does not exist; nothing was imported")
+        source: Source
+        if folder.is_dir():
+            source = vault_source(folder, self.settings, Collection(collection, include=_TEXTS))
+        else:
+            source = OneFile(folder, max_bytes=self.settings.max_file_bytes)
+        return read_files(source, collection=collection, kind=kind)
+
+
+class _Marked(io.TextIOBase):
+    """The text of a file; what is no text is marked, and that there was any is remembered."""
+
+    def __init__(self, data: BinaryIO, name: str, size: int) -> None:
+        beginning = data.peek(2)[:2] if isinstance(data, io.BufferedReader) else b""
+        encoding = "utf-16" if beginning in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        self._data = data
+        self._text = io.TextIOWrapper(data, encoding, errors="surrogateescape", newline="\n")
+        self.name = name
+        self.size = size
+        self.marked = False
+
+    def read(self, size: int | None = -1) -> str:
+        text = self._text.read(size)
+        if not text.isascii() and _NO_TEXT.search(text):
+            self.marked = True
+            return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text)
+        return text
+
+    def at(self) -> int:
+        """How many bytes were read."""
+        return min(self.size, self._data.tell()) if self.size else 0
+
+
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+
+
+@contextmanager
+def _opened(file: str | os.PathLike[str]) -> Iterator[_Marked]:
+    """A text file; `-` is standard input."""
+    if str(file) == "-":
+        yield _Marked(sys.stdin.buffer, "standard input", 0)
+        return
+    path = Path(file).expanduser()
+    with path.open("rb") as data:
+        yield _Marked(data, path.name, path.stat().st_size)
+
+
+@contextmanager
+def _written(file: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """A new file that is there when it is whole, and for nobody else to read."""
+    if str(file) == "-":
+        yield sys.stdout
+        return
+    path = Path(file).expanduser()
+    part = path.with_name(f"{path.name}.part")
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+            yield out
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
