@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import fields
 from pathlib import Path
 
 from tests.docs.pages import REFERENCE, read, rows, section
 from tests.docs.test_json_reference import keys
+from twolane.drafts import Draft
 from twolane.interfaces import writing_wire
 
 
@@ -16,6 +18,16 @@ def test_every_key_is_described_and_no_other() -> None:
     written = {
         key for node in source.body if isinstance(node, ast.FunctionDef) for key in keys(node)
     }
-    page = section(read(REFERENCE / "saving.md"), "## JSON")
-    told = {cells[0].strip("`").rpartition(".")[2] for cells in rows(page)}
+    told = {
+        cells[0].strip("`").rpartition(".")[2]
+        for page in ("saving.md", "importing.md")
+        for cells in rows(section(read(REFERENCE / page), "## JSON"))
+    }
     assert told == written
+
+
+def test_every_key_of_a_row_is_described() -> None:
+    """The schema of JSON rows has the fields of a draft, and no other."""
+    table = section(read(REFERENCE / "importing.md"), "### Rows")
+    told = {name.strip("` ") for cells in rows(table) for name in cells[0].split(",")}
+    assert told == {one.name for one in fields(Draft)}

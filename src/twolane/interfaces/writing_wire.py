@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from twolane.interfaces.wire import Json
+from twolane.interfaces.wire import Json, embedded_json, problem_json
 
 if TYPE_CHECKING:
     from twolane.drafts import Saved
+    from twolane.exchange.rows import ImportReport
+    from twolane.library.embedding import Embedded
     from twolane.model import Collection, Document
 
 
@@ -43,6 +45,28 @@ def tags_json(tags: Mapping[str, int]) -> Json:
 def deleted_json(documents: Sequence[Document]) -> Json:
     """The deleted documents that can be restored."""
     return {"deleted": [{"id": one.id, "title": one.title} for one in documents]}
+
+
+def import_json(report: ImportReport, embedded: Embedded | None) -> Json:
+    """What an import did, and what embedding did if it ran."""
+    return {
+        "source": report.name,
+        "added": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+        "merged": report.merged,
+        "skipped": report.skipped,
+        "failed": report.failed,
+        "mended": report.mended,
+        "seconds": round(report.seconds, 3),
+        "problems": [problem_json(one) for one in report.problems],
+        "embedding": embedded_json(embedded) if embedded else None,
+    }
+
+
+def export_json(file: str, documents: int) -> Json:
+    """How many documents were written, and where."""
+    return {"exported": file, "documents": documents}
 
 
 def saved_json(saved: Sequence[Saved]) -> Json:

@@ -12,8 +12,10 @@ from twolane.interfaces.cli.collection import collection
 from twolane.interfaces.cli.copies import backup, restore
 from twolane.interfaces.cli.embed import embed
 from twolane.interfaces.cli.eval import evaluation
+from twolane.interfaces.cli.exporting import export
 from twolane.interfaces.cli.generation import generation
 from twolane.interfaces.cli.guard import guarded
+from twolane.interfaces.cli.importing import importing
 from twolane.interfaces.cli.index import index
 from twolane.interfaces.cli.reading import get, outline
 from twolane.interfaces.cli.search import search
@@ -56,8 +58,10 @@ for _command in (
     purge,
     archive,
     unarchive,
+    export,
 ):
     app.command()(guarded(_command))
+app.add_typer(importing)
 app.add_typer(collection)
 app.add_typer(tag)
 app.add_typer(generation)

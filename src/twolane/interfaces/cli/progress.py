@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
 
+    from twolane.exchange.rows import ImportReport
     from twolane.indexing import Report
     from twolane.model import Progress
 
@@ -34,6 +35,29 @@ def files_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Report], None]]:
         def show(report: Report) -> None:
             seen = report.indexed + report.unchanged + report.skipped + report.failed
             bars.update(task, completed=seen, rate=_rate(bars))
+
+        yield show
+
+
+@contextmanager
+def rows_bar(name: str, *, quiet: bool) -> Iterator[Callable[[ImportReport], None]]:
+    """Shows how many rows went in, and how much of the file is read where that is known."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    with _bars(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[rows]:,} documents"),
+        TimeRemainingColumn(),
+    ) as bars:
+        task = bars.add_task(f"importing {name}", total=None, rows=0)
+
+        def show(report: ImportReport) -> None:
+            bars.update(task, completed=report.read, total=report.size or None, rows=report.rows)
 
         yield show
 
