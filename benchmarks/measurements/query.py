@@ -62,7 +62,7 @@ _STAGES = {
     "lexical": "lexical_hits",
     "dense": "dense_hits",
     "fusion": "fuse",
-    "results": "result_of",
+    "results": "results_of",
 }
 
 
@@ -241,7 +241,7 @@ def _staged(library: Library, store: _ListeningStore, asked: Asked) -> dict[str,
         for stage, name in _STAGES.items():
             run = watched(stage, getattr(search, name))
             watching.enter_context(patch.object(search, name, run))
-        for name in ("documents", "chunks"):
+        for name in ("documents", "chunks_of"):
             run = watched("documents", getattr(store, name))
             watching.enter_context(patch.object(store, name, run))
         watched("total", library.search)(asked.text)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from twolane.model import EMPTY, Kind, Stems
 
@@ -125,8 +125,8 @@ class Hit:
     counterpart: Counterpart | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+# Every search makes some hundreds of these two; a named tuple is made in a fifth of the time.
+class Contribution(NamedTuple):
     """What one lane gave one result: `weight × vote / (k + rank)`.
 
     `abstained` is set where the lane could not judge the document and lent its weight to the
@@ -181,8 +181,7 @@ class Signs:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """A document after fusion, with everything that made its score.
 
     `relevance` is the chance that it is relevant, by its signs; None where that is not known.

@@ -47,7 +47,7 @@ def fuse(
     if plausible is not None:
         _abstain({ranking.lane: ranking for ranking in rankings}, votes, k, plausible)
     fused = [
-        Fused(id, sum(one.value for one in cast), tuple(cast), chunks.get(id))
+        Fused(id, sum([one.value for one in cast]), tuple(cast), chunks.get(id))
         for id, cast in votes.items()
     ]
     fused.sort(key=lambda one: (-one.score, one.id))
@@ -55,16 +55,23 @@ def fuse(
 
 
 def _vote(ranking: Ranking, rank: int, hit: Hit, k: float) -> Contribution:
+    value = _value(ranking, rank, hit, k)
+    # In their order, since names would cost as much as the rest.
     return Contribution(
-        lane=ranking.lane,
-        rank=rank,
-        score=hit.score,
-        weight=ranking.weight,
-        vote=hit.vote,
-        value=ranking.weight * hit.vote / (k + rank),
-        matched=hit.matched,
-        counterpart=hit.counterpart,
+        ranking.lane,
+        rank,
+        hit.score,
+        ranking.weight,
+        hit.vote,
+        value,
+        False,
+        hit.matched,
+        hit.counterpart,
     )
+
+
+def _value(ranking: Ranking, rank: int, hit: Hit, k: float) -> float:
+    return ranking.weight * hit.vote / (k + rank)
 
 
 def _abstain(
@@ -78,9 +85,10 @@ def _abstain(
         return
     # What the lane would have said at best: its own surest vote for this query.
     surest = max((hit.vote for hit in lexical.hits), default=0.0)
-    said = {hit.id: _vote(lexical, rank, hit, k).value for rank, hit in enumerate(lexical.hits, 1)}
+    said = {hit.id: _value(lexical, rank, hit, k) for rank, hit in enumerate(lexical.hits, 1)}
+    own = frozenset(plausible)
     for rank, hit in enumerate(dense.hits, start=1):
-        if set(hit.languages) & set(plausible):
+        if not own.isdisjoint(hit.languages):
             continue
         # It takes the dense lane's word for it, so a lane at a loss is believed less.
         vote = surest * sqrt(hit.vote)

@@ -14,16 +14,13 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from twolane.language import stream, terms_of, tokens
+from twolane.language import stream, streams, terms_of, tokens
 from twolane.language.scripts import USUAL, script_for
 from twolane.model import EMPTY
 from twolane.scopes import Word
 
 # How far a cut may move to reach a word boundary; scripts without spaces are cut where they are.
 _REACH = 40
-
-# Long enough to be worth a look-up, short enough that a mention makes little to place.
-_SEGMENT = 100
 
 # Two marked words at most this far apart stand side by side: a space, a hyphen, a comma and space.
 _BESIDE = 2
@@ -48,7 +45,8 @@ class Sought:
 
     `stems` and `beginnings` tell which words a stem answers, as bits;
     `needles` are the same words as they are counted in a stream,
-    `pairs` are neighbours among them as they stand side by side in one.
+    `pairs` are neighbours among them as they stand side by side in one;
+    `alone` are the streams of a single stem that answers.
     """
 
     weights: tuple[float, ...]
@@ -56,6 +54,7 @@ class Sought:
     beginnings: tuple[tuple[str, int], ...]
     needles: tuple[tuple[str, ...], ...]
     pairs: tuple[tuple[str, ...], ...]
+    alone: frozenset[str]
 
     def answered_by(self, stem: str) -> int:
         """The words that the stem answers, as bits."""
@@ -68,6 +67,18 @@ class Sought:
     def may_be_in(self, stems: str) -> bool:
         """Whether a stream holds any of the words."""
         return any(needle in stems for needles in self.needles for needle in needles)
+
+    def promising(self, stems: Sequence[str]) -> Sequence[int]:
+        """Which of the streams of single written words may hold any of the words."""
+        if self.beginnings:
+            return [at for at, one in enumerate(stems) if self.may_be_in(one)]
+        # Most written words have one stem, which answers or does not.
+        alone = self.alone
+        return [
+            at
+            for at, one in enumerate(stems)
+            if one in alone or ("  " in one and self.may_be_in(one))
+        ]
 
     def weight(self, bits: int) -> float:
         """The weight of a set of words."""
@@ -97,7 +108,8 @@ def sought(marks: Sequence[Word], rarity: Mapping[str, float] = EMPTY) -> Sought
     needles = tuple(
         tuple(f" {term}" if prefix else f" {term} " for term in terms) for terms, prefix in words
     )
-    return Sought(weights, stems, tuple(beginnings), needles, tuple(_pairs(marks)))
+    alone = frozenset(f" {stem} " for stem in stems)
+    return Sought(weights, stems, tuple(beginnings), needles, tuple(_pairs(marks)), alone)
 
 
 def one_line(text: str) -> str:
@@ -122,13 +134,17 @@ def spellings(languages: Iterable[str | None]) -> list[str | None]:
 
 def mentions(text: str, words: Sought, languages: Iterable[str | None]) -> list[Mention]:
     """The places of the words in the text, in order and apart from each other."""
+    if not words.weights:
+        return []
     places: list[Mention] = []
+    written = text.split(" ")
     for language in spellings(languages):
-        for start, end in _segments(text):
-            piece = text[start:end]
-            stems = stream(piece, language)
-            if words.may_be_in(stems):
-                places += _placed(piece, stems.split(), start, words, language)
+        stems = streams(written, language)
+        start = done = 0
+        for at in words.promising(stems):
+            start += len(" ".join(written[done:at])) + (at > done)
+            done = at
+            places += _placed(written[at], stems[at].split(), start, words, language)
     return _apart(places)
 
 
@@ -167,19 +183,6 @@ def _pairs(marks: Sequence[Word]) -> Iterator[tuple[str, ...]]:
         if not one.prefix and one.terms != other.terms:
             ending = "" if other.prefix else " "
             yield tuple(f" {a}  {b}{ending}" for a in one.terms for b in other.terms)
-
-
-def _segments(text: str) -> Iterator[tuple[int, int]]:
-    """The text in pieces that end between words.
-
-    Telling that a piece holds no sought word is much cheaper than placing all its words.
-    """
-    start = 0
-    while start < len(text):
-        space = text.find(" ", start + _SEGMENT)
-        end = len(text) if space < 0 else space
-        yield start, end
-        start = end
 
 
 def _placed(
@@ -273,6 +276,8 @@ def _cluster(found: Sequence[Mention], words: Sought, length: int) -> tuple[int,
 
     Most means: distinct words by weight, then words side by side, then occurrences, then first.
     """
+    if len(found) < 2:
+        return next(((one.start, min(one.end, one.start + length)) for one in found), (0, 0))
     best: tuple[float, int, int] = (0.0, 0, 0)
     span = (0, 0)
     held = [0] * len(words.weights)

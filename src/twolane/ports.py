@@ -162,6 +162,9 @@ class Documents(Protocol):
     def chunks(self, id: str) -> list[Chunk]:
         """A document's chunks in order."""
 
+    def chunks_of(self, ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """The chunks of several documents, each in order; hidden and absent ones are left out."""
+
     def resolve(self, reference: str, scope: Scope) -> list[str]:
         """Ids of the documents in scope whose id, path, URL or title is the reference.
 

@@ -17,7 +17,7 @@ from twolane.highlighting import (
     sought,
     spellings,
 )
-from twolane.language import stream
+from twolane.language import streams
 from twolane.model import EMPTY, Chunk, Document
 from twolane.scopes import Word
 
@@ -27,6 +27,10 @@ _BLOCK = 16
 # So few chunks are judged as fast as they are looked through.
 _FEW = 8
 
+# A snippet around words, and one without any.
+_LENGTH = 240
+_OPENING = 150
+
 
 def result_of(
     fused: Fused,
@@ -34,8 +38,8 @@ def result_of(
     chunks: Sequence[Chunk],
     marks: Sequence[Word],
     *,
-    length: int = 240,
-    opening: int = 150,
+    length: int = _LENGTH,
+    opening: int = _OPENING,
     rarity: Mapping[str, float] = EMPTY,
 ) -> Result:
     """The result that shows a fused document.
@@ -45,7 +49,47 @@ def result_of(
     A snippet has about `length` characters around the words, or `opening` without any.
     `rarity` (term → inverse document frequency) lets rare words count more than common ones.
     """
-    words = sought(marks, rarity)
+    return _result(fused, document, chunks, sought(marks, rarity), length, opening)
+
+
+def results_of(
+    fused: Iterable[Fused],
+    documents: Mapping[str, Document],
+    chunks: Mapping[str, Sequence[Chunk]],
+    marks: Sequence[Word],
+) -> tuple[Result, ...]:
+    """The results that show fused documents; one that is not among the documents is left out."""
+    words = sought(marks)
+    return tuple(
+        _result(one, documents[one.id], chunks.get(one.id, ()), words, _LENGTH, _OPENING)
+        for one in fused
+        if one.id in documents
+    )
+
+
+def passage_for(
+    document: Document,
+    chunks: Sequence[Chunk],
+    marks: Sequence[Word],
+    rarity: Mapping[str, float] = EMPTY,
+) -> int | None:
+    """The position of the chunk that answers the marks best, None if no chunk holds any.
+
+    Best means: most distinct marks by weight, then most marks side by side as in the query,
+    then most occurrences, then first.
+    """
+    best = _best(document, chunks, sought(marks, rarity))
+    return None if best is None else best.position
+
+
+def _result(
+    fused: Fused,
+    document: Document,
+    chunks: Sequence[Chunk],
+    words: Sought,
+    length: int,
+    opening: int,
+) -> Result:
     by_words = _won_by_words(fused)
     chunk = _shown(fused, document, chunks, words, by_words)
     languages = sorted({chunk.language for chunk in chunks if chunk.language})
@@ -69,21 +113,6 @@ def result_of(
         relevance=fused.relevance,
         signs=fused.signs,
     )
-
-
-def passage_for(
-    document: Document,
-    chunks: Sequence[Chunk],
-    marks: Sequence[Word],
-    rarity: Mapping[str, float] = EMPTY,
-) -> int | None:
-    """The position of the chunk that answers the marks best, None if no chunk holds any.
-
-    Best means: most distinct marks by weight, then most marks side by side as in the query,
-    then most occurrences, then first.
-    """
-    best = _best(document, chunks, sought(marks, rarity))
-    return None if best is None else best.position
 
 
 # -------------------------------------------------------------------------------- the passage
@@ -186,7 +215,8 @@ def _score(text: str, words: Sought, chunk: Chunk) -> Score:
 
 
 def _streams(text: str, language: str | None) -> list[str]:
-    return [stream(text, spelling) for spelling in spellings([language])]
+    written = text.split()
+    return ["".join(streams(written, spelling)) for spelling in spellings([language])]
 
 
 def _counts(streams: Sequence[str], words: Sought) -> list[int]:
@@ -236,13 +266,15 @@ def _passage(document: Document, chunk: Chunk | None, words: Sought) -> tuple[st
     start = _after_headings(document, chunk)
     text = one_line(plain(document.body[start : chunk.end]))
     found = mentions(text, words, [chunk.language])
-    if start > chunk.start and not found:
-        # Most passages hold no sought word at all: the few headings tell that cheaply.
-        headings = one_line(plain(document.body[chunk.start : start]))
-        if not text or mentions(headings, words, [chunk.language]):
-            whole = one_line(plain(document.body[chunk.start : chunk.end]))
-            return whole, mentions(whole, words, [chunk.language])
-    return text, found
+    if found or start == chunk.start:
+        return text, found
+    # What was left out is among these, and most of them hold no sought word.
+    headings = " ".join((document.title, *chunk.headings))
+    if text and not mentions(headings, words, [chunk.language]):
+        return text, []
+    whole = one_line(plain(document.body[chunk.start : chunk.end]))
+    found = mentions(whole, words, [chunk.language])
+    return (whole, found) if found or not text else (text, [])
 
 
 def _after_headings(document: Document, chunk: Chunk) -> int:

@@ -22,7 +22,7 @@ from twolane.query import Query, narrow, parse
 from twolane.relevance import DEPTH, Fits, answerable, rated
 from twolane.relevance_files import known_fits
 from twolane.repair import HeldVocabulary, repaired
-from twolane.results import result_of
+from twolane.results import results_of
 from twolane.scopes import Capability, Scope
 from twolane.sentence_codes import sentence_part
 from twolane.settings import Settings
@@ -382,12 +382,10 @@ class Searcher:
 
     def results(self, fused: Sequence[Fused], query: Query) -> tuple[Result, ...]:
         """What is shown of documents that were found."""
-        documents = self._store.documents([one.id for one in fused])
-        return tuple(
-            result_of(one, documents[one.id], self._store.chunks(one.id), query.marks)
-            for one in fused
-            # A document may go between the lanes and here; it is then rightly missing.
-            if one.id in documents
+        ids = [one.id for one in fused]
+        # A document may go between the lanes and here; it is then rightly missing.
+        return results_of(
+            fused, self._store.documents(ids), self._store.chunks_of(ids), query.marks
         )
 
     def _warn_once(self, degradation: Degradation) -> None:

@@ -123,6 +123,14 @@ class TestApply:
         assert store.chunks("two") == list(two.chunks)
         assert store.chunks("absent") == []
 
+    def test_gives_the_chunks_of_several_documents(self, store: Store) -> None:
+        """Each document's chunks are those that it has alone; hidden and absent ones have none."""
+        one, two = prepared("one", "a\n\nb"), prepared("two", "c")
+        put(store, one, two, prepared("hidden", "d", searchable=False), prepared("not", "e"))
+        asked = ["two", "hidden", "absent", "one"]
+        assert store.chunks_of(asked) == {"one": list(one.chunks), "two": list(two.chunks)}
+        assert store.chunks_of([]) == {}
+
     def test_replaces_the_document_with_the_same_id(self, store: Store) -> None:
         """Nothing of the old words, chunks and tags is left after an upsert."""
         put(store, prepared("a", "ant\n\nbee", tags=("old",), title="First"))

@@ -12,6 +12,7 @@ from twolane.language import (
     is_function_word,
     read,
     stream,
+    streams,
     terms_of,
     tokens,
     words_of,
@@ -175,3 +176,11 @@ def test_function_words() -> None:
 def test_literal_phrases(text: str, literal: str, held: bool) -> None:
     """A literal counts letter by letter, between word boundaries where there are words."""
     assert holds_literally(text, literal) is held
+
+
+@given(st.text(max_size=80), st.sampled_from([None, "de", "en", "ru"]))
+def test_streams_of_pieces_join_to_the_stream(text: str, language: str | None) -> None:
+    """Cut at its blanks, a text has the stems that it has whole, in the same order."""
+    pieces = streams(text.split(" "), language)
+    assert "".join(pieces).split() == stream(text, language).split()
+    assert streams(text.split(" "), language) == pieces

@@ -118,8 +118,8 @@ class TestRating:
         high, low = FIT.threshold + 0.01, FIT.threshold - 0.01
         fused = [Fused(f"d{at}", 1.0, (), relevance=low) for at in range(DEPTH)]
         assert answerable(fused, FIT) is False
-        assert answerable([*fused[:3], replace(fused[3], relevance=high)], FIT) is True
-        assert answerable([*fused, replace(fused[3], relevance=high)], FIT) is False
+        assert answerable([*fused[:3], fused[3]._replace(relevance=high)], FIT) is True
+        assert answerable([*fused, fused[3]._replace(relevance=high)], FIT) is False
         assert answerable([], FIT) is False
         assert answerable(fused, None) is None
 

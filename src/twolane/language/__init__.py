@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -137,6 +137,14 @@ def stream(text: str, language: str | None = None) -> str:
     return " " + "  ".join([stems[word] for word in found]) + " "
 
 
+def streams(written: Sequence[str], language: str | None = None) -> list[str]:
+    """The stream of each piece of a text that was cut at its blanks; joined, that of the text."""
+    held = _held.get(language)
+    if held is None:
+        held = _held[language] = _Written(language)
+    return list(map(held.__getitem__, written))
+
+
 def terms_of(token: str, languages: Iterable[str | None]) -> tuple[tuple[str, ...], ...]:
     """The terms that a query token stands for, position by position.
 
@@ -238,7 +246,27 @@ class _Stems(dict[str, str]):
         return spelled
 
 
+class _Written(dict[str, str]):
+    """A word with the signs that cling to it → its stream; fills itself, as `_Stems` does."""
+
+    __slots__ = ("language",)
+
+    def __init__(self, language: str | None) -> None:
+        super().__init__()
+        self.language = language
+
+    def __missing__(self, piece: str) -> str:
+        found = stream(piece, self.language)
+        # What is longer is no word, or of a script without blanks, and will not come again.
+        if len(piece) <= _LONGEST:
+            if len(self) > 100_000:
+                self.clear()
+            self[piece] = found
+        return found
+
+
 _caches: dict[str | None, _Stems] = {}
+_held: dict[str | None, _Written] = {}
 _stemmers: dict[str, Stemmer.Stemmer] = {}
 
 

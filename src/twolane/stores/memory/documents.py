@@ -94,6 +94,12 @@ class MemoryDocuments:
                 return []
             return sorted(prepared.chunks, key=lambda chunk: chunk.position)
 
+    def chunks_of(self, ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """The chunks of several documents, each in order."""
+        with self._state.lock:
+            found = {id: self.chunks(id) for id in ids}
+        return {id: chunks for id, chunks in found.items() if chunks}
+
     def resolve(self, reference: str, scope: Scope) -> list[str]:
         """Ids of the documents in scope whose id, else path, else URL, else folded title it is."""
         found = [prepared.document for prepared in self._scoped(scope)]

@@ -89,14 +89,14 @@ def document_of(row: Sequence[Any]) -> Document:
         path=row[5],
         url=row[6],
         title_origin=TitleOrigin(row[7]),
-        aliases=tuple(json.loads(row[8])),
-        tags=tuple(json.loads(row[26])),
+        aliases=tuple(loaded(row[8])),
+        tags=tuple(loaded(row[26])),
         description=row[9],
         summary=row[10],
-        headings=tuple(Heading(*heading) for heading in json.loads(row[11])),
-        links=tuple(Link(*link) for link in json.loads(row[12])),
-        arguments=tuple(json.loads(row[13])),
-        properties=MappingProxyType(json.loads(row[14])),
+        headings=tuple(Heading(*heading) for heading in loaded(row[11])),
+        links=tuple(Link(*link) for link in loaded(row[12])),
+        arguments=tuple(loaded(row[13])),
+        properties=MappingProxyType(loaded(row[14])),
         first_line=row[15],
         owner=row[16],
         created=_moment(row[17]),
@@ -114,6 +114,11 @@ def document_of(row: Sequence[Any]) -> Document:
 def dumped(value: Any) -> str:
     """JSON text, without work for the many values that are empty."""
     return _encoded(value) if value else _EMPTY[type(value) is dict]
+
+
+def loaded(text: str) -> Any:
+    """What JSON text says, without work for the many that say nothing."""
+    return () if text == "[]" else {} if text == "{}" else json.loads(text)
 
 
 # Made once: `json.dumps` with options of its own makes an encoder for every call.

@@ -28,6 +28,7 @@ from twolane.stores.sqlite.document_rows import (
     COLUMNS,
     document_of,
     dumped,
+    loaded,
     stamp_of,
 )
 from twolane.stores.sqlite.versions import (
@@ -138,16 +139,24 @@ class SqliteDocuments:
 
     def chunks(self, id: str) -> list[Chunk]:
         """A document's chunks in order."""
+        return self.chunks_of([id]).get(id, [])
+
+    def chunks_of(self, ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """The chunks of several documents, each in order."""
         with self._db.read() as connection:
             found = rows(
                 connection,
-                'SELECT position, start, "end", first_line, last_line, headings, language, tokens,'
-                " content_hash, text_hash, lender FROM chunks"
-                " WHERE document = (SELECT row FROM documents WHERE id = ? AND listed)"
-                " ORDER BY position",
-                (id,),
+                'SELECT d.id, c.position, c.start, c."end", c.first_line, c.last_line, c.headings,'
+                " c.language, c.tokens, c.content_hash, c.text_hash, c.lender"
+                " FROM documents AS d JOIN chunks AS c ON c.document = d.row"
+                " WHERE d.listed AND d.id IN (SELECT value FROM json_each(?))"
+                " ORDER BY c.document, c.position",
+                (dumped(ids),),
             )
-        return [_chunk(row) for row in found]
+        chunks: dict[str, list[Chunk]] = {}
+        for id, *row in found:
+            chunks.setdefault(id, []).append(_chunk(row))
+        return chunks
 
     def resolve(self, reference: str, scope: Scope) -> list[str]:
         """Ids of the documents in scope whose id, path, URL or title is the reference."""
@@ -279,7 +288,7 @@ def _apply(connection: apsw.Connection, batch: Batch, revision: int) -> None:
 
 def _chunk(row: Any) -> Chunk:
     position, start, end, first, last, headings, language, tokens, *hashes = row
-    path = tuple(json.loads(headings))
+    path = tuple(loaded(headings))
     return Chunk(position, start, end, first, last, path, language, tokens, *hashes)
 
 
