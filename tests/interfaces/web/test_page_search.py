@@ -25,9 +25,19 @@ def test_results_appear_while_typing(page: Page) -> None:
     assert "q=pruning+tomatoes" in page.url
 
 
+def test_the_start_lists_what_was_changed_last(page: Page) -> None:
+    """Before anything is typed, the latest documents are a click away."""
+    expect(page.locator(".recent li")).to_have_count(5)
+    title = page.locator(".recent a").first.text_content() or ""
+    page.locator(".recent a").first.click()
+    expect(page.locator("#drawer-title")).to_have_text(title)
+    expect(page.locator(".prose")).to_be_visible()
+
+
 def test_one_search_for_many_keys(page: Page) -> None:
     """Typing quickly asks the server once, not once for every letter."""
-    asked = []
+    expect(page.locator(".recent")).to_be_visible()
+    asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url) if "/api/search" in one.url else None)
     page.locator("#q").press_sequentially("tomatoes", delay=5)
     expect(page.locator(".result").first).to_be_visible()
@@ -186,16 +196,17 @@ def test_a_slip_is_repaired_visibly(page: Page) -> None:
 def test_a_lane_that_cannot_run_is_named(
     new_page: PageMaker, tmp_path_factory: object, served: Server
 ) -> None:
-    """Without vectors, results still come, under a notice that names the lane and the reason."""
+    """Without a model, results still come, under a notice that names the lane and the reason."""
     folder = tmp_path_factory.mktemp("wordy")  # type: ignore[attr-defined]
     cli = _at(folder / "home")
     vault = write(folder / "vault", {"soup.md": NOTES["kitchen/soup.md"]})
     cli("index", vault, "--no-wait")
-    with serving(cli, vault) as running:
+    with serving(cli, vault, TWOLANE_EMBEDDER="none") as running:
         page = new_page(f"{running.address}/?q=soup", at=running.address)
         expect(page.locator("[data-degraded=dense]")).to_contain_text("Without meaning:")
         assert titles(page) == ["Tomato soup"]
         page.goto(f"{running.address}/?view=coverage")
+        expect(page.locator("[data-degraded=dense]")).to_contain_text("switched off")
         expect(page.locator(".progress p")).to_have_text("0% done; 1 passage waits for its vector.")
 
 

@@ -17,8 +17,8 @@ export class Failure extends Error {
 /** The results of the state's search, with facet counts. */
 export async function search(state, signal) {
   const { q, n, mode } = state;
-  const asked = q.trim() ? filtered(state, { q, n, mode }) : { q: asFilters(state), n };
-  const answer = await get("api/search", asked, signal);
+  const sort = state.sort === "relevance" ? null : state.sort;
+  const answer = await get("api/search", filtered(state, { q, n, mode, sort }), signal);
   // The lanes stand in one order everywhere, so that their colours can be compared.
   const lanes = Object.keys(answer.lanes);
   for (const one of answer.results) {
@@ -26,6 +26,9 @@ export async function search(state, signal) {
   }
   return answer;
 }
+
+/** The documents that were changed last. */
+export const recent = (n, signal) => get("api/search", { q: "", n, facets: "false" }, signal);
 
 /** Documents whose names look like the text; for choosing one. */
 export const suggest = (text, signal) => get("api/search",
@@ -54,14 +57,6 @@ export async function linked(name, signal) {
 
 /** How complete the index is, with what became of each file if that is wanted. */
 export const status = (signal, files = true) => get("api/status", { files: files ? "true" : null }, signal);
-
-/** A query of nothing but the state's filters, which lists what they leave, the latest first. */
-function asFilters(state) {
-  const lists = ["kind", "tag", "collection"].flatMap((name) =>
-    state[name].map((value) => `${name}:${quoted(value)}`));
-  const dates = ["after", "before"].filter((name) => state[name]).map((name) => `${name}:${state[name]}`);
-  return [...lists, ...dates].join(" ");
-}
 
 const quoted = (value) => `"${value.replaceAll('"', " ")}"`;
 

@@ -7,7 +7,7 @@ import { kindName } from "./results.js";
 import { CLOSED, filtersOf, go, read, toggled, without } from "./state.js";
 
 const MODES = ["hybrid", "lexical", "semantic", "exact"];
-const SORTS = ["relevance", "updated", "title"];
+const SORTS = ["relevance", "updated", "created", "title"];
 const FACETS = ["kind", "tag", "collection"];
 
 /** The bar, with its parts for `updateFilters`. */
@@ -31,7 +31,13 @@ export function updateFilters(bar, state, facets) {
   if (facets) bar.facets = { ...facets };
   for (const [mode, radio] of Object.entries(bar.modes.radios)) radio.checked = mode === state.mode;
   bar.sort.value = state.sort;
-  for (const name of FACETS) fillMenu(bar.menus[name], name, state, countsOf(bar.facets, name));
+  for (const name of FACETS) {
+    const made = bar.menus[name];
+    mark(made.element, state[name].length);
+    // Nobody looks into a closed menu; it is filled when it opens.
+    made.fill = () => fillMenu(made, name, read(), countsOf(bar.facets, name));
+    if (made.element.open) made.fill();
+  }
   for (const name of ["after", "before"]) {
     if (document.activeElement !== bar.dates[name]) bar.dates[name].value = state[name];
   }
@@ -71,11 +77,13 @@ function pick(name) {
   const inside = el("div", { class: "menu" });
   const element = el("details", { class: "pick", data: { pick: name }, ontoggle: () => {
     if (!element.open) return;
+    made.fill?.();
     for (const other of document.querySelectorAll("details.pick[open]")) {
       if (other !== element) other.open = false;
     }
   } }, el("summary", {}, t(`filter.${name}`), badge, icon("chevron")), inside);
-  return { element, inside };
+  const made = { element, inside, fill: null };
+  return made;
 }
 
 function dateMenu() {
@@ -93,7 +101,6 @@ function dateMenu() {
 function fillMenu(made, name, state, counts) {
   const known = new Map(counts);
   for (const value of state[name]) if (!known.has(value)) known.set(value, null);
-  mark(made.element, state[name].length);
   // A menu that is being walked through must not lose the focus when counts arrive.
   const focused = made.inside.contains(document.activeElement) ? document.activeElement.value : null;
   show(made.inside, known.size ? [...known].slice(0, 60).map(([value, count]) => el("label", {},

@@ -28,8 +28,8 @@ export function answerView(answer, state) {
   ];
 }
 
-/** The start: what this is, and something to try; `counted` is told how the library is. */
-export function homeView(status) {
+/** The start: what this is, something to try, and what was changed last, when that is known. */
+export function homeView(status, recent) {
   const about = el("p", { class: "hint", id: "about" });
   const examples = el("div", { class: "try" }, el("p", { class: "hint" }, t("home.try")),
     el("ul", { class: "examples" }, EXAMPLES.map((key) => el("li", {},
@@ -43,7 +43,14 @@ export function homeView(status) {
       el("code", {}, "twolane index ~/notes"));
     examples.remove();
   }, () => {});
-  return el("div", { class: "start" }, el("p", { class: "lead" }, t("home.lead")), about, examples);
+  const latest = el("section", { class: "recent", hidden: true }, el("h2", {}, t("home.recent")));
+  recent.then(({ results }) => {
+    latest.append(el("ul", {}, results.map((one) => el("li", {},
+      el("a", { href: address({ panel: "read", doc: one.id, lines: "" }) }, icon(one.kind), one.title),
+      one.updated ? el("time", { datetime: one.updated }, day(one.updated)) : null))));
+    latest.hidden = !results.length;
+  }, () => {});
+  return el("div", { class: "start" }, el("p", { class: "lead" }, t("home.lead")), about, examples, latest);
 }
 
 /** A place for results that are on their way. */
@@ -78,18 +85,11 @@ export function relevanceBar(relevance) {
 
 /** The results, with a line above those that are all unlikely, if the order is that of relevance. */
 function listed(answer, state) {
-  const results = sorted(answer.results, state.sort);
+  const { results } = answer;
   const likely = results.findLastIndex((one) => one.relevance === null || one.relevance >= LIKELY);
-  const line = answer.answerable !== false && results === answer.results && likely >= 0
+  const line = answer.answerable !== false && state.sort === "relevance" && likely >= 0
     ? likely + 1 : results.length;
   return results.map((one, at) => resultItem(one, at, at === line));
-}
-
-/** The results in the order that was chosen; relevance is the order they come in. */
-function sorted(results, order) {
-  if (order === "title") return [...results].sort((one, other) => one.title.localeCompare(other.title));
-  if (order !== "updated") return results;
-  return [...results].sort((one, other) => (other.updated ?? "").localeCompare(one.updated ?? ""));
 }
 
 function resultItem(result, index, unlikely) {

@@ -16,6 +16,7 @@ const SETTLED_MS = 2000;
 // An answer that comes sooner needs no sign of waiting.
 const PATIENCE_MS = 250;
 const MOST_RETRIES = 3;
+const RECENT = 5;
 
 /** Put the view into the page. */
 export function mount(main) {
@@ -110,7 +111,7 @@ function asker(found) {
     if (!state.q.trim() && !filtersOf(state).length) {
       running = new AbortController();
       setLatest(null);
-      show(found, homeView(api.status(running.signal, false)));
+      show(found, homeView(api.status(running.signal, false), api.recent(RECENT, running.signal)));
       return;
     }
     send(state, painted, 0);
