@@ -29,6 +29,8 @@ class Lane(StrEnum):
 
     LEXICAL = "lexical"
     DENSE = "dense"
+    EXACT = "exact"
+    IDENTITY = "identity"
 
 
 class Sort(StrEnum):
@@ -105,6 +107,34 @@ class Counterpart:
 
     id: str
     closeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A document that holds a text letter by letter, and where it does.
+
+    `field` is the first field that holds it, `at` the place in that field's folded text, which is
+    `length` signs long; `whole` tells that it stands there between two edges of words.
+    """
+
+    id: str
+    languages: tuple[str, ...]
+    field: str
+    at: int
+    length: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a document is called."""
+
+    id: str
+    languages: tuple[str, ...]
+    title: str
+    aliases: tuple[str, ...] = ()
+    path: str | None = None
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +288,7 @@ class Answer:
     `collections` says what the collections of the results are, where somebody described them.
     `answerable` is False where nothing found is likely to be relevant, None where that is unknown.
     `next` is the cursor of the page after this one, None on the last.
+    `plan` is the weight of each lane that was to run, whether it could or not.
     """
 
     query: str
@@ -273,3 +304,4 @@ class Answer:
     found: tuple[str, ...] = ()
     collections: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     next: str | None = None
+    plan: Mapping[Lane, float] = field(default_factory=dict)

@@ -8,7 +8,6 @@
     │   ├── AmbiguousDocument         a reference names several documents; lists them
     │   ├── BadCursor                 a cursor cannot be read or belongs to another search
     │   ├── MissingFolder             a root to index does not exist or is not a folder
-    │   ├── NotBuiltYet               a mode that this version does not have
     │   ├── BadDraft                  a document that cannot be saved as it is; names the field
     │   └── HeldInFile                a document whose truth is a file: change the file instead
     ├── Conflict                      somebody else changed the document, or holds its id
@@ -87,10 +86,6 @@ class BadCursor(BadInput):
 
 class MissingFolder(BadInput):
     """A root to index does not exist or is not a folder."""
-
-
-class NotBuiltYet(BadInput):
-    """A mode that this version does not have."""
 
 
 class BadDraft(BadInput):

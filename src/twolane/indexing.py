@@ -125,6 +125,7 @@ class Indexer:
         for offered in source.entries():
             run.take(source, offered)
         run.finish(prune=prune)
+        self._store.settle()
         run.report.seconds = time.perf_counter() - started
         return run.report
 

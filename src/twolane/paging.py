@@ -12,7 +12,8 @@ from twolane.errors import BadInput
 from twolane.permissions import require
 from twolane.ports import Store
 from twolane.scopes import All, Capability, Clause, Phrase, Scope
-from twolane.search import Asked, Searcher
+from twolane.search import Searcher
+from twolane.understanding import Asked
 
 # A ranking is read this far; further on it says nothing, and a sorted list has no end.
 DEEPEST = 1000
@@ -35,7 +36,7 @@ class Pages:
         """
         require(scope, Capability.SEARCH)
         started = time.perf_counter()
-        asked = self._searcher.asked(text, scope)
+        asked = self._searcher.asked(text, scope, mode=mode)
         sort = _sort(asked, order, mode)
         if order.reverse and sort == Sort.RELEVANCE:
             raise BadInput("relevance goes one way only; sort by updated, created, used or title")
@@ -44,7 +45,7 @@ class Pages:
         cursor = read_cursor(order.cursor, name) if order.cursor else Cursor(now)
         if order.cursor and cursor.asked:
             # Dates like `30d` count from when the first page was asked for.
-            asked = self._searcher.asked(text, scope, now=cursor.asked)
+            asked = self._searcher.asked(text, scope, cursor.asked, mode=mode)
         turn = _Turn(text, scope, mode, limit, sort, order.reverse, cursor, asked)
         answer, rest = self._ranked(turn) if sort == Sort.RELEVANCE else self._listed(turn)
         took = (time.perf_counter() - started) * 1000

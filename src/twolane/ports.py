@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from twolane.answers import Candidate, Frequencies, Neighbour, Place, Sort
+from twolane.answers import Candidate, Frequencies, Match, Names, Neighbour, Place, Sort
 from twolane.model import (
     Amendment,
     Batch,
@@ -209,6 +209,23 @@ class Retrieval(Protocol):
         With no words, documents that meet `scope.clause`.
         """
 
+    def exact(self, text: str, scope: Scope, *, limit: int) -> list[Match]:
+        """Documents in scope that hold the text letter by letter, at most `limit`.
+
+        Spellings are compared as in `substrings`, in every field that a person sees.
+        Documents whose names hold it come before those whose texts do.
+        A text of one or two signs is only found where a word begins, and not in paths.
+        """
+
+    def named(self, pieces: Sequence[Sequence[str]], scope: Scope, *, limit: int) -> list[Names]:
+        """Documents in scope whose names may hold all pieces of one group, at most `limit`.
+
+        Names are spelled as in `names`, one a line, so that a piece which begins or ends
+        with a line break stands where a name begins or ends.
+        A store may offer some that do not hold them, and none where a piece is shorter than
+        three signs.
+        """
+
     def languages(self) -> frozenset[str]:
         """The languages of all documents that are not hidden; cheap enough for every query."""
 
@@ -275,6 +292,9 @@ class Upkeep(Protocol):
 
     def repair(self) -> list[Problem]:
         """Mend what can be mended, all of it or nothing; what was done, one problem each."""
+
+    def settle(self) -> None:
+        """Do what writing left for later; answers are right before it, and faster after it."""
 
     def backup(self, target: str) -> None:
         """Write a consistent copy of the live store to `target`."""

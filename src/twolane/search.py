@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
 from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
-from twolane.errors import EmbedderError, EmbedderUnavailable, NotBuiltYet, NotPermitted, StoreError
+from twolane.errors import EmbedderError, EmbedderUnavailable, NotPermitted, StoreError
+from twolane.exact import exact_hits
+from twolane.exact_results import exact_result_of
 from twolane.fusion import Ranking, fuse
-from twolane.intent import Intent, classify
+from twolane.identity import identity_hits
+from twolane.intent import Intent
 from twolane.lanes import Closer, dense_hits, lexical_hits
 from twolane.model import Generation, Space
 from twolane.permissions import require
+from twolane.plan import Plan, plan_for
 from twolane.ports import Store
-from twolane.query import Query, narrow, parse
+from twolane.query import Query
 from twolane.relevance import DEPTH, Fits, answerable, rated
 from twolane.relevance_files import known_fits
-from twolane.repair import HeldVocabulary, repaired
 from twolane.results import results_of
 from twolane.scopes import Capability, Scope
 from twolane.sentence_codes import sentence_part
 from twolane.settings import Settings
 from twolane.spaces import Background, Embedders, Served, bounds, choose, confidence, embed_query
+from twolane.understanding import Asked, Understanding
 
 log = logging.getLogger("twolane")
+
+# A name belongs to few documents.
+_FEW = 10
 
 SWITCHED_OFF = "semantic search is switched off (semantic = false)"
 
@@ -49,31 +56,20 @@ class Ranked:
     """A query as it was understood, and every document that its lanes brought, best first.
 
     `scope` is the caller's, narrowed by the query's own filters and demands.
+    `letters` is what is looked for by its letters, as it was typed.
     """
 
     query: Query
     intent: Intent
     scope: Scope
+    plan: Plan
+    letters: str
     fused: Sequence[Fused]
     lanes: tuple[LaneReport, ...]
     degraded: tuple[Degradation, ...]
     generation: int | None
     repairs: tuple[Repair, ...]
     answerable: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A query as it was understood: repaired, with its intent and the scope that it leaves.
-
-    `lists` where there are no words to rank by: only filters and demands, or nothing at all.
-    """
-
-    query: Query
-    repairs: tuple[Repair, ...]
-    intent: Intent
-    scope: Scope
-    lists: bool
 
 
 class Searcher:
@@ -93,7 +89,7 @@ class Searcher:
         self._pinned = pinned
         self._background = Background()
         self._overdue: set[Future[_Found]] = set()
-        self._vocabulary = HeldVocabulary(store)
+        self._understanding = Understanding(store, settings)
         self._warned: set[tuple[Lane, str]] = set()
 
     def search(
@@ -111,7 +107,7 @@ class Searcher:
 
     def answer(self, text: str, mode: Mode, ranked: Ranked, shown: Sequence[Fused]) -> Answer:
         """The answer that shows some of a ranking."""
-        results = self.results(shown, ranked.query)
+        results = self.results(shown, ranked.query, ranked.letters)
         return Answer(
             query=text,
             mode=mode,
@@ -125,6 +121,7 @@ class Searcher:
             found=tuple(one.id for one in ranked.fused),
             collections=self.described(results),
             answerable=ranked.answerable,
+            plan=ranked.plan.weights,
         )
 
     def described(self, results: Sequence[Result]) -> dict[str, str]:
@@ -133,20 +130,16 @@ class Searcher:
         held = self._store.collections() if shown else []
         return {one.name: one.description for one in held if one.name in shown and one.description}
 
-    def asked(self, text: str, scope: Scope | None = None, now: datetime | None = None) -> Asked:
+    def asked(
+        self,
+        text: str,
+        scope: Scope | None = None,
+        now: datetime | None = None,
+        *,
+        mode: Mode = Mode.HYBRID,
+    ) -> Asked:
         """What the text asks for in the scope, where relative dates count from `now`."""
-        scope = scope or Scope()
-        query, repairs = self._repaired(self._parsed(text, now))
-        narrowed = narrow(scope, query)
-        # What is nothing but signs asks for nothing; an empty line asks for everything.
-        restricts = narrowed != scope or not text.strip()
-        return Asked(
-            query,
-            repairs,
-            classify(query.meaning if query.clause is None else text),
-            narrowed,
-            lists=restricts and not query.marks and not query.meaning,
-        )
+        return self._understanding.asked(text, scope or Scope(), mode=mode, now=now)
 
     def rank(
         self,
@@ -163,22 +156,22 @@ class Searcher:
         `asked` is what the text was understood as, if that is known already.
         """
         require(scope, Capability.SEARCH)
-        if mode == Mode.EXACT:
-            raise NotBuiltYet(
-                "--mode exact is not in this version; put the words in quotes to match them exactly"
-            )
         wanted = self._settings.limit if limit is None else limit
-        asked = asked or self.asked(text, scope)
+        asked = asked or self.asked(text, scope, mode=mode)
         query, narrowed, intent = asked.query, asked.scope, asked.intent
-        weights = self._weights(mode, intent)
-        found, degraded = self._run(query, narrowed, weights, wanted, scope)
+        plan = plan_for(mode, intent, self._settings, [one.kind for one in asked.repairs])
+        found, degraded = self._run(asked, plan, wanted, scope)
+        plan = plan.followed(found)
         fused = fuse(
-            [Ranking(lane, weights[lane], found[lane].hits) for lane in found],
+            [Ranking(lane, plan.weights[lane], found[lane].hits) for lane in found],
             k=self._settings.rrf_k,
             plausible=self._plausible(query),
         )
         generation = found[Lane.DENSE].generation if Lane.DENSE in found else None
         fit = self._fits.of(found, generation.space if generation else None)
+        if mode == Mode.EXACT:
+            # Whatever holds the letters is what was asked for.
+            fit = None
         if not query.marks and not query.meaning:
             # Filters ask for nothing that a document could be relevant to.
             fit = None
@@ -193,9 +186,11 @@ class Searcher:
             query=query,
             intent=intent,
             scope=narrowed,
+            plan=plan,
+            letters=asked.letters,
             fused=fused,
             lanes=tuple(
-                LaneReport(lane, weights[lane], len(one.hits), one.ms)
+                LaneReport(lane, plan.weights[lane], len(one.hits), one.ms)
                 for lane, one in found.items()
             ),
             degraded=degraded,
@@ -212,65 +207,32 @@ class Searcher:
         """Let the background threads end."""
         self._background.close()
 
-    def _parsed(self, text: str, now: datetime | None = None) -> Query:
-        return parse(
-            text,
-            self._store.languages(),
-            now=now,
-            stemming=self._settings.stemming,
-            properties=self._store.properties(),
-        )
-
     @cached_property
     def _fits(self) -> Fits:
         return known_fits(self._settings)
-
-    def _repaired(self, query: Query) -> tuple[Query, tuple[Repair, ...]]:
-        """The query with slips repaired; words that some document holds stay as they are."""
-        if not self._settings.repair or not query.words:
-            return query, ()
-        containing = self._store.frequencies(query.words).containing
-        return repaired(
-            query,
-            lambda word: any(containing.get(term) for term in word.terms),
-            self._vocabulary.current,
-            self._store.languages(),
-        )
 
     def _plausible(self, query: Query) -> frozenset[str] | None:
         if not self._settings.abstention or not query.reading.spoken:
             return None
         return query.reading.languages
 
-    def _weights(self, mode: Mode, intent: Intent) -> dict[Lane, float]:
-        """The plan: which lanes run for this mode, and how loud each is for this intent."""
-        quieter = self._settings.keyword_dense_weight if intent.keyword else 1.0
-        weights = {
-            Lane.LEXICAL: self._settings.lexical_weight,
-            Lane.DENSE: self._settings.dense_weight * quieter,
-        }
-        if mode == Mode.LEXICAL:
-            del weights[Lane.DENSE]
-        if mode == Mode.SEMANTIC:
-            del weights[Lane.LEXICAL]
-        return weights
-
     def _run(
-        self,
-        query: Query,
-        scope: Scope,
-        weights: Collection[Lane],
-        wanted: int,
-        asked: Scope,
+        self, asked: Asked, plan: Plan, wanted: int, caller: Scope
     ) -> tuple[dict[Lane, _Found], tuple[Degradation, ...]]:
         """Run the lanes beside each other; the dense one within its time."""
+        query, scope, letters = asked.query, asked.scope, asked.letters
         pool = max(self._settings.pool, wanted)
         waiting: Future[_Found] | _Found | None = None
-        if Lane.DENSE in weights and query.meaning:
-            waiting = self._start_dense(query, scope, pool, asked)
+        if Lane.DENSE in plan.weights and query.meaning:
+            waiting = self._start_dense(query, scope, pool, caller)
         found: dict[Lane, _Found] = {}
-        if Lane.LEXICAL in weights:
+        if Lane.LEXICAL in plan.weights:
             found[Lane.LEXICAL] = self._lexical(query, scope, pool)
+        if Lane.IDENTITY in plan.weights and letters:
+            found[Lane.IDENTITY] = self._by_letters(identity_hits, letters, scope, _FEW)
+        silent = not any(one.hits for one in found.values())
+        if letters and (Lane.EXACT in plan.weights or (Lane.EXACT in plan.fallback and silent)):
+            found[Lane.EXACT] = self._by_letters(exact_hits, letters, scope, pool)
         if waiting is not None:
             found[Lane.DENSE] = self._finish_dense(waiting)
         degraded = tuple(
@@ -281,6 +243,19 @@ class Searcher:
         for degradation in degraded:
             self._warn_once(degradation)
         return {lane: one for lane, one in found.items() if not one.failure}, degraded
+
+    def _by_letters(
+        self, find: Callable[..., list[Hit]], letters: str, scope: Scope, limit: int
+    ) -> _Found:
+        """What a lane finds that looks at letters; without it the others still answer."""
+        started = time.perf_counter()
+        hits: Sequence[Hit] = ()
+        failure = None
+        try:
+            hits = find(self._store, letters, scope, limit=limit)
+        except StoreError as error:
+            failure = str(error)
+        return _Found(hits, (time.perf_counter() - started) * 1000, failure=failure)
 
     def _lexical(self, query: Query, scope: Scope, pool: int) -> _Found:
         started = time.perf_counter()
@@ -380,13 +355,22 @@ class Searcher:
         """A query of filters alone lists what they leave, newest first."""
         return [Fused(id, 0.0, ()) for id in self._store.recent(scope, limit=wanted)]
 
-    def results(self, fused: Sequence[Fused], query: Query) -> tuple[Result, ...]:
+    def results(
+        self, fused: Sequence[Fused], query: Query, letters: str = ""
+    ) -> tuple[Result, ...]:
         """What is shown of documents that were found."""
         ids = [one.id for one in fused]
+        documents, chunks = self._store.documents(ids), self._store.chunks_of(ids)
+        by_letters = {
+            one.id: exact_result_of(one, documents[one.id], chunks.get(one.id, ()), letters)
+            for one in fused
+            if one.id in documents and _only_by_letters(one)
+        }
+        others = [one for one in fused if one.id not in by_letters]
+        shown = {one.id: one for one in results_of(others, documents, chunks, query.marks)}
+        shown |= by_letters
         # A document may go between the lanes and here; it is then rightly missing.
-        return results_of(
-            fused, self._store.documents(ids), self._store.chunks_of(ids), query.marks
-        )
+        return tuple(shown[id] for id in ids if id in shown)
 
     def _warn_once(self, degradation: Degradation) -> None:
         key = (degradation.lane, degradation.reason)
@@ -396,3 +380,9 @@ class Searcher:
             off = self._settings.embedder == "none" or not self._settings.semantic
             level = logging.INFO if off else logging.WARNING
             log.log(level, "%s lane: %s", degradation.lane, degradation.reason)
+
+
+def _only_by_letters(fused: Fused) -> bool:
+    """Whether words did not find the document, so that its letters have to be shown."""
+    lanes = {one.lane for one in fused.contributions}
+    return Lane.EXACT in lanes and Lane.LEXICAL not in lanes

@@ -218,6 +218,24 @@ class Settings:
         "File with the fits of relevance that `twolane eval calibrate` made for you. Unset: "
         "`relevance.json` in the user's data directory.",
     )
+    exact_weight: float = _setting(
+        1.0,
+        "Weight of the exact lane's vote where letters say most: addresses, paths, symbols, "
+        "quotations, parts of words, and where no other lane finds anything; 0 keeps the lane "
+        "out of hybrid searches.",
+        _between(0, 100),
+    )
+    identity_weight: float = _setting(
+        1.0,
+        "Weight of the identity lane's vote for documents that are called what was typed; "
+        "0 switches the lane off.",
+        _between(0, 100),
+    )
+    exact_bodies: bool = _setting(
+        True,
+        "Whether the letters of texts are indexed, besides those of names; without it the file is "
+        "smaller, and a part of a word in a text is found only where the vocabulary helps.",
+    )
     embed_seconds: float = _setting(
         10.0,
         "How long a search waits for the query's vector before it answers without meaning.",

@@ -1,4 +1,4 @@
-"""The words of a store stay in step with its documents, whatever happens to them."""
+"""The words and letters of a store stay in step with its documents, whatever happens to them."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ changes = st.one_of(
     st.tuples(st.just("tags"), several_tags),
     st.tuples(st.just("flag"), st.tuples(flags, st.booleans())),
     st.tuples(st.just("delete"), st.none()),
+    st.tuples(st.just("settle"), st.none()),
 )
 steps = st.dictionaries(st.sampled_from("abc"), changes, min_size=1, max_size=2)
 
@@ -77,7 +78,7 @@ def stored(id: str, held: Held) -> Prepared:
 @settings(max_examples=60, deadline=None)
 @given(plan=st.lists(steps, min_size=1, max_size=8))
 def test_words_never_drift(adapter: Adapter, plan: list[dict[str, tuple[str, object]]]) -> None:
-    """After any sequence of changes each word finds exactly the documents that hold it."""
+    """After any sequence of changes words and letters find exactly the documents that hold them."""
     model: dict[str, Held] = {}
     with adapter.fresh() as store:
         for step in plan:
@@ -90,7 +91,11 @@ def test_words_never_drift(adapter: Adapter, plan: list[dict[str, tuple[str, obj
                     model[id] = after
                     upserts.append(stored(id, after))
             store.apply(Batch("notes", upserts=upserts, deletes=deletes))
+            if any(verb == "settle" for verb, _ in step.values()):
+                store.settle()
             check_words(store, model)
+            check_letters(store, model)
+            assert store.check() == []
 
 
 def check_words(store: Store, model: dict[str, Held]) -> None:
@@ -113,6 +118,19 @@ def check_words(store: Store, model: dict[str, Held]) -> None:
     assert known.average_lengths["body"] == pytest.approx(
         sum(lengths) / len(lengths) if lengths else 0
     )
+
+
+def check_letters(store: Store, model: dict[str, Held]) -> None:
+    """The store and the model agree on every part of a word or tag."""
+    for letters in ("ant", "eet", "bee", "ome", "wor", "at home"):
+        expected = {
+            id
+            for id, held in model.items()
+            if not held.hidden
+            and any(letters in text for text in (" ".join(held.words), *held.tags))
+        }
+        matches = store.exact(letters, Scope(archived=True), limit=9)
+        assert {match.id for match in matches} == expected
 
 
 def found(store: Store, asked: Word) -> set[str]:

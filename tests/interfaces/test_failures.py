@@ -24,7 +24,6 @@ EXPECTED = {
     "NoSuchDocument": 2,
     "AmbiguousDocument": 2,
     "MissingFolder": 2,
-    "NotBuiltYet": 2,
     "NotPermitted": 2,
     "StoreError": 4,
     "NoDatabase": 3,

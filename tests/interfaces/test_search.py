@@ -90,7 +90,7 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     assert answer["answerable"] is None
     assert answer["next"] is None or isinstance(answer["next"], str)
     assert (answer["intent"], answer["repairs"]) == ("keywords", [])
-    assert answer["plan"] == {"lexical": 1.0, "dense": 0.5}
+    assert answer["plan"] == {"lexical": 1.0, "dense": 0.5, "identity": 1.0}
     assert set(answer["lanes"]) == {"lexical", "dense"}
     assert all(set(lane) == {"hits", "ms"} for lane in answer["lanes"].values())
     assert answer["degraded"] == []
@@ -127,14 +127,14 @@ def test_limit(indexed: Cli) -> None:
 
 
 def test_modes(indexed: Cli) -> None:
-    """Each mode runs its lanes; the exact one is announced as not there yet."""
+    """Each mode runs its lanes."""
     for mode, lanes in (
-        ("hybrid", {"lexical", "dense"}),
+        ("hybrid", {"lexical", "dense", "identity"}),
         ("lexical", {"lexical"}),
         ("semantic", {"dense"}),
+        ("exact", {"exact"}),
     ):
         assert set(indexed.json("search", "tea", "--mode", mode)["lanes"]) == lanes
-    assert "not in this version" in indexed("search", "tea", "--mode", "exact", code=2).stderr
     assert "semantic" in indexed("search", "tea", "--mode", "nonsense", code=2).stderr
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from twolane import Library, Mode, Scope, Settings
-from twolane.errors import AmbiguousDocument, BadInput, MissingFolder, NoSuchDocument, NotBuiltYet
+from twolane.errors import AmbiguousDocument, BadInput, MissingFolder, NoSuchDocument
 from twolane.indexing import Indexer
 from twolane.model import FileState
 from twolane.ports import Entry
@@ -319,8 +319,6 @@ def test_bad_calls_are_errors(library: Library) -> None:
     """What cannot be done as asked says so."""
     with pytest.raises(BadInput, match="at least 1"):
         library.search("x", limit=0)
-    with pytest.raises(NotBuiltYet, match="exact"):
-        library.search("x", mode="exact")
 
 
 def test_writing_needs_the_capability(library: Library, vault: Path) -> None:

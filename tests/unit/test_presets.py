@@ -62,6 +62,7 @@ NEUTRAL = {
     "watch_seconds",
     "batch",
     "busy_seconds",
+    "exact_bodies",
 }
 
 
@@ -84,6 +85,8 @@ ELSEWHERE: dict[str, Any] = {
     "chunk_tokens": 333,
     "chunk_overlap": 11,
     "min_similarity": 0.11,
+    "exact_weight": 0.7,
+    "identity_weight": 0.6,
 }
 
 

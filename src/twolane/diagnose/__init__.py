@@ -186,10 +186,11 @@ class Diagnoser:
     def _lane_obstacle(self, case: Case, report: LaneReport) -> Obstacle:
         """Why one lane that ran did not bring a document that is in scope."""
         lane = report.lane
-        if lane not in MAIN_LANES:
-            reason = f"the {lane.value} lane did not find it"
+        if lane == Lane.IDENTITY:
+            reason = f"none of its names is like “{case.ranked.letters}”"
             return Obstacle(ObstacleKind.LANE, Origin.QUERY, lane.value, reason)
-        obstacle = self._in_words(case) if lane == Lane.LEXICAL else self._in_meaning(case)
+        look = {Lane.LEXICAL: self._in_words, Lane.EXACT: self._in_letters}
+        obstacle = look.get(lane, self._in_meaning)(case)
         reason = f"at least {report.hits:,} documents come before it {by_lane(lane)}"
         return obstacle or Obstacle(ObstacleKind.POOL, Origin.SETTING, "pool", reason)
 
@@ -201,6 +202,13 @@ class Diagnoser:
             reason = "it does not hold every word, which `relaxation` demands"
             return Obstacle(ObstacleKind.NO_WORDS, Origin.SETTING, "relaxation", reason)
         return None
+
+    def _in_letters(self, case: Case) -> Obstacle | None:
+        letters = case.ranked.letters
+        if self._store.exact(letters, case.question.alone, limit=1):
+            return None
+        reason = f"“{letters}” does not stand in it"
+        return Obstacle(ObstacleKind.NO_LETTERS, Origin.QUERY, letters, reason)
 
     def _in_meaning(self, case: Case) -> Obstacle | None:
         least = self._settings.min_similarity

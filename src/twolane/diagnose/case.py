@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from twolane.answers import Candidate, Fused, Lane, Mode
 from twolane.diagnose.values import Passage, WordFound
+from twolane.exact_results import passage_with
 from twolane.model import FIELDS, Document
 from twolane.ports import Store
 from twolane.results import passage_for
@@ -128,7 +129,7 @@ def _passage(
     chunks = store.chunks(document.id)
     position, similarity = None, None
     deaf = {one.lane for one in ranked.degraded}
-    if question.mode != Mode.LEXICAL and query.meaning and Lane.DENSE not in deaf:
+    if question.mode in (Mode.HYBRID, Mode.SEMANTIC) and query.meaning and Lane.DENSE not in deaf:
         # The text is repaired already, and no threshold may cut the passage off.
         lenient = replace(settings, min_similarity=-1.0, repair=False)
         with closing(searcher.under(lenient)) as near:
@@ -140,6 +141,8 @@ def _passage(
             similarity = votes.get(Lane.DENSE)
     if position is None:
         position = passage_for(document, chunks, query.marks)
+    if position is None:
+        position = passage_with(document, chunks, ranked.letters)
     chunk = next((one for one in chunks if one.position == position), None)
     if chunk is None:
         return None

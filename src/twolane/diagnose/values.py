@@ -38,6 +38,7 @@ class ObstacleKind(StrEnum):
     DEMAND = "demand"
     EXCLUSION = "exclusion"
     NO_WORDS = "no-words"
+    NO_LETTERS = "no-letters"
     NO_VECTORS = "no-vectors"
     THRESHOLD = "threshold"
     POOL = "pool"

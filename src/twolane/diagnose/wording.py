@@ -8,7 +8,12 @@ from twolane.answers import Lane
 from twolane.diagnose.values import MAIN_LANES, Diagnosis, Opinion, Standing, WordFound
 
 # How each lane looks at a document; a lane that is not here is called by its name.
-_BY = {Lane.LEXICAL: "by words", Lane.DENSE: "by meaning"}
+_BY = {
+    Lane.LEXICAL: "by words",
+    Lane.DENSE: "by meaning",
+    Lane.EXACT: "by letters",
+    Lane.IDENTITY: "by name",
+}
 
 # A verdict is read at a glance; the table below it has the rest.
 _MOST_REASONS = 2
@@ -26,7 +31,8 @@ def verdict(diagnosis: Diagnosis) -> str:
     if diagnosis.standing == Standing.BELOW:
         place += f", below the {diagnosis.limit} that are shown"
     reasons = [*_opinions(opinions), *_lacking(diagnosis.words)]
-    if diagnosis.unjudged_ahead and rank > max(one.rank or rank for one in opinions):
+    main = [one.rank or rank for one in opinions if one.lane in MAIN_LANES]
+    if diagnosis.unjudged_ahead and rank > max(main, default=rank):
         # No lane puts it so low; those that the words did not judge passed it together.
         reasons.append(f"{diagnosis.unjudged_ahead} before it are not judged by words")
     if not opinions:

@@ -145,6 +145,20 @@ VARIATIONS: tuple[Preset, ...] = (
         "The dense lane votes in full, however little it understands of the query.",
         confidence=False,
     ),
+    _preset(
+        "no-exact",
+        "Parts of words, addresses and symbols are left to the words that they are made of.",
+        exact_weight=0.0,
+    ),
+    _preset("exact-half", "Letters may deserve less of a say than words.", exact_weight=0.5),
+    _preset("exact-double", "Letters may deserve more of a say than words.", exact_weight=2.0),
+    _preset(
+        "no-identity",
+        "A title counts through the weight of its field alone.",
+        identity_weight=0.0,
+    ),
+    _preset("identity-half", "A name may deserve less of a say.", identity_weight=0.5),
+    _preset("identity-double", "A name may deserve more of a say.", identity_weight=2.0),
     _preset("no-repair", "Words that no document holds stay as they were typed.", repair=False),
     _preset(
         "no-breadcrumb", "A passage is embedded without the headings above it.", breadcrumb=False
@@ -214,6 +228,8 @@ def _story() -> tuple[Preset, ...]:
         sentence_weight=0.0,
         confidence=False,
         repair=False,
+        exact_weight=0.0,
+        identity_weight=0.0,
         breadcrumb=False,
         chunk_characters=2000,
         similarity="cosine",

@@ -37,7 +37,7 @@ def answer_json(answer: Answer) -> Json:
     return {
         "query": answer.query,
         "intent": answer.intent,
-        "plan": {one.lane.value: one.weight for one in answer.lanes},
+        "plan": {lane.value: weight for lane, weight in answer.plan.items()},
         "lanes": {
             one.lane.value: {"hits": one.hits, "ms": round(one.ms, 3)} for one in answer.lanes
         },

@@ -101,7 +101,7 @@ def fold(text: str) -> str:
     """The spelling under which two texts count as equal: compatibility forms, case and `ё`."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
     # What is left of U+0301 after composition is a stress mark, as in `за́мок`.
-    return folded.replace("\u0301", "").translate(_APOSTROPHES)
+    return folded.replace("\u0301", "").replace("’", "'").replace("ʼ", "'")
 
 
 def holds_literally(text: str, literal: str) -> bool:
@@ -109,13 +109,15 @@ def holds_literally(text: str, literal: str) -> bool:
     folded = " ".join(fold(text).split())
     at = folded.find(literal) if literal else -1
     while at >= 0:
-        end = at + len(literal)
-        if not _joined(folded[at - 1 : at], literal[0]) and not _joined(
-            literal[-1], folded[end : end + 1]
-        ):
+        if is_edge(folded, at) and is_edge(folded, at + len(literal)):
             return True
         at = folded.find(literal, at + 1)
     return False
+
+
+def is_edge(text: str, at: int) -> bool:
+    """Whether no word goes on across this place in the text."""
+    return not _joined(text[max(0, at - 1) : at], text[at : at + 1])
 
 
 def tokens(text: str) -> list[Token]:

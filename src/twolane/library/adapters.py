@@ -33,7 +33,10 @@ def open_store(settings: Settings, *, create: bool) -> Store:
     from twolane.stores.sqlite import SqliteStore
 
     return SqliteStore.open(
-        database_path(settings), create=create, busy_seconds=settings.busy_seconds
+        database_path(settings),
+        create=create,
+        busy_seconds=settings.busy_seconds,
+        text_trigrams=settings.exact_bodies,
     )
 
 

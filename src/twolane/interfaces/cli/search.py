@@ -33,7 +33,9 @@ def search(
         int | None,
         typer.Option("-n", metavar="N", min=1, help="How many results.", show_default=False),
     ] = None,
-    mode: Annotated[Mode, typer.Option(help="By words, by meaning, or both.")] = Mode.HYBRID,
+    mode: Annotated[
+        Mode, typer.Option(help="By words, by meaning, by both, or by letters.")
+    ] = Mode.HYBRID,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what each lane gave each result.")
     ] = False,
@@ -64,8 +66,8 @@ def search(
     if batch is not None and not as_json:
         raise BadInput("--batch prints one JSON object a line; add --json")
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    if mode == Mode.LEXICAL:
-        # Words alone need no model, so it is not even looked for.
+    if mode in (Mode.LEXICAL, Mode.EXACT):
+        # Words and letters need no model, so it is not even looked for.
         settings = replace(settings, embedder="none")
     code = failures.OK
     with open_library(settings) as library:

@@ -32,7 +32,9 @@ def why(
         int | None,
         typer.Option("-n", metavar="N", min=1, help="How many results.", show_default=False),
     ] = None,
-    mode: Annotated[Mode, typer.Option(help="By words, by meaning, or both.")] = Mode.HYBRID,
+    mode: Annotated[
+        Mode, typer.Option(help="By words, by meaning, by both, or by letters.")
+    ] = Mode.HYBRID,
     filters: Chosen,
     as_json: AsJson = False,
     db: Db = None,
@@ -41,8 +43,8 @@ def why(
 ) -> None:
     """Say why a document is found, or why not, and what would bring it up."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    if mode == Mode.LEXICAL:
-        # Words alone need no model, so it is not even looked for.
+    if mode in (Mode.LEXICAL, Mode.EXACT):
+        # Words and letters need no model, so it is not even looked for.
         settings = replace(settings, embedder="none")
     with open_library(settings) as library:
         scope = library.scope(filters)

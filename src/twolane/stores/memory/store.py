@@ -12,10 +12,18 @@ from twolane.stores.memory.documents import MemoryDocuments
 from twolane.stores.memory.listing import MemoryLists
 from twolane.stores.memory.retrieval import MemoryRetrieval
 from twolane.stores.memory.state import State
+from twolane.stores.memory.substrings import MemorySubstrings
 from twolane.stores.memory.vectors import MemoryVectors
 
 
-class MemoryStore(MemoryDocuments, MemoryChanges, MemoryLists, MemoryRetrieval, MemoryVectors):
+class MemoryStore(
+    MemoryDocuments,
+    MemoryChanges,
+    MemoryLists,
+    MemoryRetrieval,
+    MemorySubstrings,
+    MemoryVectors,
+):
     """A `twolane.ports.Store` that lives and dies with this process.
 
     It is safe to call from several threads and answers the same question the same way.
@@ -35,6 +43,9 @@ class MemoryStore(MemoryDocuments, MemoryChanges, MemoryLists, MemoryRetrieval, 
     def repair(self) -> list[Problem]:
         """Nothing: there is nothing to mend."""
         return []
+
+    def settle(self) -> None:
+        """Nothing: nothing was left for later."""
 
     def backup(self, target: str) -> None:
         """Refuse, because there is no file to copy."""

@@ -11,11 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twolane.model import Batch
 from twolane.stores.sqlite.changes import SqliteChanges
 from twolane.stores.sqlite.database import BUSY_SECONDS, Database
 from twolane.stores.sqlite.documents import SqliteDocuments
 from twolane.stores.sqlite.listing import SqliteLists
-from twolane.stores.sqlite.retrieval import Counted, SqliteRetrieval
+from twolane.stores.sqlite.retrieval import Counted
+from twolane.stores.sqlite.substrings import SqliteSubstrings
+from twolane.stores.sqlite.trigrams import SqliteSettling
 from twolane.stores.sqlite.upkeep import SqliteUpkeep
 from twolane.stores.sqlite.vectors import SqliteVectors
 
@@ -24,16 +27,29 @@ if TYPE_CHECKING:
 
 
 class SqliteStore(
-    SqliteDocuments, SqliteChanges, SqliteLists, SqliteRetrieval, SqliteVectors, SqliteUpkeep
+    SqliteDocuments,
+    SqliteChanges,
+    SqliteLists,
+    SqliteSubstrings,
+    SqliteVectors,
+    SqliteSettling,
+    SqliteUpkeep,
 ):
     """All ports over one file."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], float] = time.time,
+        *,
+        text_trigrams: bool = True,
+    ) -> None:
         self._db = database
         self._clock = clock
         self._cached: dict[int, VectorCache] = {}
         self._counted_uncovered: dict[int, tuple[str, int]] = {}
         self._counted = Counted()
+        self._text_trigrams = text_trigrams
         self.location = str(database.path)
 
     @classmethod
@@ -44,9 +60,17 @@ class SqliteStore(
         create: bool = True,
         busy_seconds: float = BUSY_SECONDS,
         clock: Callable[[], float] = time.time,
+        text_trigrams: bool = True,
     ) -> SqliteStore:
         """Open the file, or create it unless told not to.
 
         `busy_seconds` is how long a call waits for another process that is writing.
+        Without `text_trigrams` the letters of texts are found through their words, if at all.
         """
-        return cls(Database.open(path, create=create, busy_seconds=busy_seconds), clock)
+        database = Database.open(path, create=create, busy_seconds=busy_seconds)
+        return cls(database, clock, text_trigrams=text_trigrams)
+
+    def apply(self, *batches: Batch) -> None:
+        """Make all changes of all batches, or none."""
+        super().apply(*batches)
+        self.settle_if_many()

@@ -16,6 +16,7 @@ import apsw
 
 from twolane.model import FIELDS, Problem, ProblemCode, Space
 from twolane.stores.sqlite.functions import register
+from twolane.stores.sqlite.trigrams import stray_trigrams
 
 Step = Callable[[apsw.Connection], str | None]
 
@@ -148,6 +149,21 @@ def _words(connection: apsw.Connection) -> str | None:
     return "the full-text index was filled again"
 
 
+def _trigrams(connection: apsw.Connection) -> str | None:
+    """Empty the trigrams that are wrong; they are made again with the next writing."""
+    stray = stray_trigrams(connection)
+    schema = _schema()
+    for name in stray:
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
+        connection.execute(schema[name])
+    if not stray:
+        return None
+    connection.execute(
+        "INSERT INTO unsettled SELECT row FROM texts WHERE listed ON CONFLICT DO NOTHING"
+    )
+    return f"to be filled again: {', '.join(stray)}"
+
+
 def _totals(connection: apsw.Connection) -> str | None:
     kept, counted = totals(connection)
     if kept == counted:
@@ -193,6 +209,7 @@ _STEPS: tuple[Step, ...] = (
     _generations,
     _vectors,
     _words,
+    _trigrams,
     _totals,
 )
 

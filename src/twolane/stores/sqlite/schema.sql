@@ -135,6 +135,26 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
 
+-- Letters, three by three: of names (with a space for every sign) and of texts.
+-- They only say where to look; what they offer is compared with the stored text.
+CREATE VIRTUAL TABLE name_trigrams USING fts5(
+    names, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
+);
+CREATE VIRTUAL TABLE text_trigrams USING fts5(
+    texts, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
+);
+
+-- Documents whose trigrams are missing, old or too many; a search looks through these as they are.
+CREATE TABLE unsettled(
+    document INTEGER PRIMARY KEY
+);
+
+-- Whether the trigrams of texts are kept.
+CREATE TABLE trigrams(
+    texts INTEGER NOT NULL
+);
+INSERT INTO trigrams VALUES (1);
+
 -- Field lengths over all listed documents, for average lengths.
 CREATE TABLE totals(
     documents   INTEGER NOT NULL,
@@ -215,6 +235,32 @@ CREATE TRIGGER texts_returning AFTER UPDATE ON texts WHEN new.listed BEGIN
         description = description + (length(new.description) - length(replace(new.description, ' ', ''))) / 2,
         url = url + (length(new.url) - length(replace(new.url, ' ', ''))) / 2,
         body = body + new.words;
+END;
+
+-- Trigrams follow later, many at a time; until then the document is known to be unsettled.
+CREATE TRIGGER letters_added AFTER INSERT ON texts BEGIN
+    INSERT INTO unsettled VALUES (new.row) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER letters_changed AFTER UPDATE ON texts BEGIN
+    INSERT INTO unsettled VALUES (new.row) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER letters_gone AFTER DELETE ON texts BEGIN
+    INSERT INTO unsettled VALUES (old.row) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER letters_renamed
+AFTER UPDATE OF title, aliases, path, url, description, summary, headings, arguments ON documents
+BEGIN
+    INSERT INTO unsettled VALUES (new.row) ON CONFLICT DO NOTHING;
+END;
+
+-- What must not be found leaves no letters behind.
+CREATE TRIGGER letters_hidden AFTER UPDATE OF searchable, deleted, encrypted ON documents
+WHEN NOT (new.searchable AND NOT new.deleted AND NOT new.encrypted) BEGIN
+    DELETE FROM name_trigrams WHERE rowid = new.row;
+    DELETE FROM text_trigrams WHERE rowid = new.row;
 END;
 
 -- Soft delete, restore, exclusion, encryption: the index follows the document.

@@ -17,6 +17,7 @@ from twolane.stores.sqlite.repairing import (
     words_disagree,
     wrong_fingerprints,
 )
+from twolane.stores.sqlite.trigrams import stray_trigrams
 
 # Each statement returns what must not exist; the text says what it means.
 _INVARIANTS: tuple[tuple[str, str], ...] = (
@@ -114,6 +115,10 @@ def _contradictions(connection: apsw.Connection) -> list[Problem]:
     found = [(name, "missing from the schema") for name in missing_parts(connection)]
     if words_disagree(connection):
         found.append(("words", "the full-text index does not hold the words of the documents"))
+    found += [
+        (name, "it does not hold the letters of the documents")
+        for name in stray_trigrams(connection)
+    ]
     kept, counted = totals(connection)
     if kept != counted:
         found.append(("totals", f"kept {kept}, but the texts add up to {counted}"))

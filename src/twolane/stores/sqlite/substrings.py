@@ -1,0 +1,157 @@
+"""Documents by their letters in SQLite: trigrams say where to look, the stored text decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import apsw
+
+from twolane.answers import Match, Names
+from twolane.language import tokens
+from twolane.language.scripts import script_of
+from twolane.names import lines, loose
+from twolane.scopes import Scope
+from twolane.stores.sqlite.conditions import in_scope
+from twolane.stores.sqlite.database import rows
+from twolane.stores.sqlite.retrieval import SqliteRetrieval
+from twolane.stores.sqlite.trigrams import (
+    NAME_COLUMNS,
+    TEXT_COLUMNS,
+    holding,
+    name_fields,
+    names_of,
+    text_fields,
+)
+from twolane.substrings import SHORTEST, match_in, spelled
+
+# No stored text holds these, and the driver does not take them.
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+# Without trigrams of texts, so many words of the vocabulary may hold a part of what is sought.
+_MOST_TERMS = 200
+
+# Scripts that are written without spaces.
+_UNBROKEN = ("han", "kana", "thai")
+
+# An ending of a word that stemming may have cut off.
+_ENDING = 3
+
+# Documents that a full-text table offers; the table comes first, whatever else is restricted.
+_OFFERED = """
+SELECT {columns} FROM (SELECT rowid AS row FROM {table} WHERE {table} MATCH ?) AS o
+CROSS JOIN documents AS d ON d.row = o.row JOIN texts AS x ON x.row = d.row WHERE {condition}"""
+
+# Documents whose trigrams are missing or old.
+_UNSETTLED = """
+SELECT {columns} FROM unsettled AS u CROSS JOIN documents AS d ON d.row = u.document
+JOIN texts AS x ON x.row = d.row WHERE {condition}"""
+
+# What a document says, apart from what it is called.
+_TOLD = f"d.id, d.languages, {TEXT_COLUMNS}"
+
+# What lists are written with in a row is not written so in what they list.
+_ESCAPED = frozenset('"\\')
+
+
+class SqliteSubstrings(SqliteRetrieval):
+    """The part of the Retrieval port that looks at letters."""
+
+    def exact(self, text: str, scope: Scope, *, limit: int) -> list[Match]:
+        """Documents in scope that hold the text letter by letter; names before texts."""
+        needle = spelled(text)
+        if not needle or _SURROGATES.search(needle):
+            return []
+        found: dict[str, Match] = {}
+        # One snapshot, so that what is unsettled fits to the trigrams.
+        with self._db.read() as connection, connection:
+            for match in self._matches(connection, needle, scope):
+                found.setdefault(match.id, match)
+                if len(found) >= limit:
+                    break
+        return list(found.values())
+
+    def named(self, pieces: Sequence[Sequence[str]], scope: Scope, *, limit: int) -> list[Names]:
+        """Documents in scope whose names may hold all pieces of one group."""
+        groups = [group for group in pieces if group and all(map(holding, group))]
+        if not groups:
+            return []
+        condition, values = in_scope(scope)
+        found: dict[str, Names] = {}
+        with self._db.read() as connection, connection:
+            expression = " OR ".join(
+                f"({' AND '.join(holding(piece) for piece in group)})" for group in groups
+            )
+            offered = _OFFERED.format(
+                columns=NAME_COLUMNS, table="name_trigrams", condition=condition
+            )
+            for row in connection.execute(f"{offered} LIMIT ?", (expression, *values, limit)):
+                found[row[0]] = names_of(row)
+            unsettled = _UNSETTLED.format(columns=NAME_COLUMNS, condition=condition)
+            for row in connection.execute(unsettled, values):
+                names = names_of(row)
+                spelling = lines(names)
+                if any(all(piece in spelling for piece in group) for group in groups):
+                    found[names.id] = names
+        return list(found.values())[:limit]
+
+    def _matches(self, connection: apsw.Connection, needle: str, scope: Scope) -> Iterator[Match]:
+        """All that hold the needle, names before texts; a document may come more than once."""
+        condition, values = in_scope(scope)
+
+        def offered(columns: str, table: str, expression: str) -> Iterator[Any]:
+            statement = _OFFERED.format(columns=columns, table=table, condition=condition)
+            return connection.execute(statement, (expression, *values))
+
+        def unsettled(columns: str) -> Iterator[Any]:
+            statement = _UNSETTLED.format(columns=columns, condition=condition)
+            return (row for row in connection.execute(statement, values) if may_hold(row, needle))
+
+        may_hold = _may_hold if _ESCAPED.isdisjoint(needle) else lambda row, needle: True
+        if len(needle) < SHORTEST:
+            columns = f"{NAME_COLUMNS}, {TEXT_COLUMNS}"
+            for row in offered(columns, "words", self._begun(needle)):
+                names = [field for field in name_fields(row[:7]) if field[0] != "path"]
+                yield from _match(row, needle, [*names, *text_fields(row[7:])])
+            return
+        named = offered(NAME_COLUMNS, "name_trigrams", holding(loose(needle)))
+        for row in chain(named, unsettled(NAME_COLUMNS)):
+            yield from _match(row, needle, name_fields(row))
+        if rows(connection, "SELECT texts FROM trigrams")[0][0]:
+            table, expression = "text_trigrams", holding(needle)
+        else:
+            table, expression = "words", self._words_with(needle)
+        told = offered(_TOLD, table, expression) if expression else iter(())
+        for row in chain(told, unsettled(_TOLD)):
+            yield from _match(row, needle, text_fields(row[2:]))
+
+    def _begun(self, needle: str) -> str:
+        """The FTS5 expression for words that begin with the needle."""
+        terms = ['"' + needle.replace('"', '""') + '"*']
+        if script_of(needle) in _UNBROKEN:
+            # Where no space tells words apart, any sign may begin one.
+            terms += [f'"{term}"' for term in self.vocabulary() if needle in term]
+        return " OR ".join(terms[:_MOST_TERMS])
+
+    def _words_with(self, needle: str) -> str:
+        """The FTS5 expression for words that may hold the longest piece of the needle."""
+        longest = max((token.text for token in tokens(needle)), key=len, default="")
+        piece = longest[: max(SHORTEST, len(longest) - _ENDING)]
+        if len(piece) < SHORTEST:
+            return ""
+        terms = sorted((term for term in self.vocabulary() if piece in term), key=len)
+        quoted = (term.replace('"', '""') for term in terms[:_MOST_TERMS])
+        return " OR ".join(f'"{term}"' for term in quoted)
+
+
+def _may_hold(row: Any, needle: str) -> bool:
+    """Whether a row holds the needle at all; quicker than to look where."""
+    return needle in spelled("\n".join(filter(None, row[2:])))
+
+
+def _match(row: Any, needle: str, fields: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Match]:
+    match = match_in(row[0], tuple(row[1].split()), needle, fields)
+    if match is not None:
+        yield match

@@ -1,0 +1,187 @@
+"""Letters, three by three: how trigrams are spelled, made and asked for in SQLite.
+
+They are dear to write, so writing only notes which documents lack them, and they are made
+for many documents at a time.
+Until then a document is unsettled, and a search looks through it as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import apsw
+
+from twolane.answers import Names
+from twolane.names import lines
+from twolane.stores.sqlite.database import Database, rows
+from twolane.substrings import spelled
+
+# More documents than this are settled while writing, so that a search never has many to look
+# through; as many are settled at a time, so that other writers do not wait long.
+MOST_UNSETTLED = 1000
+
+# A few trigrams of a long text tell as much as all of them.
+_MOST_TRIGRAMS = 12
+
+_TAGS = """(SELECT json_group_array(t.name ORDER BY dt.position) FROM document_tags AS dt
+ JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row)"""
+
+# What a document `d` is called, and what the rest of it says, with its text `x`.
+NAME_COLUMNS = f"d.id, d.languages, d.title, d.aliases, d.path, d.url, {_TAGS}"
+TEXT_COLUMNS = "d.description, d.summary, d.arguments, d.headings, x.body"
+
+# The next documents to settle; nothing but the number is known of one that is gone.
+_NEXT = f"""
+SELECT u.document, d.listed, {NAME_COLUMNS}, {TEXT_COLUMNS} FROM unsettled AS u
+LEFT JOIN documents AS d ON d.row = u.document LEFT JOIN texts AS x ON x.row = d.row
+LIMIT ?"""
+
+# All documents whose trigrams must be there.
+_SETTLED = f"""
+SELECT d.row, {NAME_COLUMNS}, {TEXT_COLUMNS} FROM documents AS d JOIN texts AS x ON x.row = d.row
+WHERE d.listed AND d.row NOT IN (SELECT document FROM unsettled)"""
+
+_NUMBERED = "(SELECT value FROM json_each(?))"
+
+
+class SqliteSettling:
+    """Makes the trigrams that writing left for later."""
+
+    _db: Database
+    _text_trigrams: bool
+
+    def settle(self) -> None:
+        """Make all trigrams that are missing; other writers may come in between."""
+        while True:
+            with self._db.write() as connection:
+                _adopt(connection, self._text_trigrams)
+                if not _settle(connection, self._text_trigrams):
+                    break
+
+    def settle_if_many(self) -> None:
+        """Make them if a search would have too many documents to look through."""
+        with self._db.read() as connection:
+            waiting = rows(connection, "SELECT count(*) FROM unsettled")[0][0]
+        if waiting > MOST_UNSETTLED:
+            self.settle()
+
+
+def stray_trigrams(connection: apsw.Connection) -> list[str]:
+    """The trigram tables that hold other documents, or more or fewer letters, than they should."""
+    kept = bool(rows(connection, "SELECT texts FROM trigrams")[0][0])
+    unsettled = {row for (row,) in connection.execute("SELECT document FROM unsettled")}
+    names: dict[int, int] = {}
+    texts: dict[int, int] = {}
+    for row in connection.execute(_SETTLED):
+        # Signs overlap by two in trigrams.
+        names[row[0]] = max(0, len(name_letters(row[1:8])) - 2)
+        if kept:
+            texts[row[0]] = max(0, len(text_letters(row[8:])) - 2)
+    return [
+        table
+        for table, expected in (("name_trigrams", names), ("text_trigrams", texts))
+        if _held(connection, table, unsettled) != expected
+    ]
+
+
+def name_letters(row: Sequence[Any]) -> str:
+    """The letters of a row of NAME_COLUMNS."""
+    return lines(names_of(row), json.loads(row[6]))
+
+
+def text_letters(row: Sequence[Any]) -> str:
+    """The letters of a row of TEXT_COLUMNS."""
+    return "\n".join(spelled(text) for _, texts in text_fields(row) for text in texts)
+
+
+def names_of(row: Sequence[Any]) -> Names:
+    """The names that a row of NAME_COLUMNS spells."""
+    id, languages, title, aliases, path, url = row[:6]
+    return Names(id, tuple(languages.split()), title, tuple(json.loads(aliases)), path, url)
+
+
+def name_fields(row: Sequence[Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """The fields of a row of NAME_COLUMNS, in the order in which they count."""
+    _, _, title, aliases, path, url, tags = row
+    yield "title", (title,)
+    yield "aliases", tuple(json.loads(aliases))
+    yield "path", (path or "",)
+    yield "url", (url or "",)
+    yield "tags", tuple(json.loads(tags))
+
+
+def text_fields(row: Sequence[Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """The fields of a row of TEXT_COLUMNS, in the order in which they count."""
+    description, summary, arguments, headings, body = row
+    yield "description", (description, summary, *json.loads(arguments))
+    yield "headings", tuple(text for _, text, *_ in json.loads(headings))
+    yield "body", (body,)
+
+
+def holding(letters: str) -> str:
+    """The FTS5 expression for rows that have the trigrams of these letters; empty for too few."""
+    found = list(dict.fromkeys(letters[at : at + 3] for at in range(len(letters) - 2)))
+    if len(found) > _MOST_TRIGRAMS:
+        step = len(found) / _MOST_TRIGRAMS
+        found = [found[round(number * step)] for number in range(_MOST_TRIGRAMS)]
+    return " AND ".join('"' + one.replace('"', '""') + '"' for one in found)
+
+
+def _held(
+    connection: apsw.Connection, table: str, without: Collection[int]
+) -> dict[int, int] | None:
+    """How many trigrams the table has of each document; None if it cannot be read."""
+    try:
+        return {
+            row: _number(size)
+            for row, size in connection.execute(f"SELECT id, sz FROM {table}_docsize")
+            if row not in without
+        }
+    except (apsw.CorruptError, apsw.SQLError):
+        return None
+
+
+def _number(written: bytes) -> int:
+    """A number as FTS5 writes it: seven bits a byte, the highest first."""
+    number = 0
+    for byte in written:
+        number = number << 7 | byte & 127
+    return number
+
+
+def _adopt(connection: apsw.Connection, texts: bool) -> None:
+    """Begin or cease to keep the trigrams of texts, if the setting has changed."""
+    if bool(rows(connection, "SELECT texts FROM trigrams")[0][0]) is texts:
+        return
+    connection.execute("UPDATE trigrams SET texts = ?", (texts,))
+    if texts:
+        connection.execute("INSERT OR IGNORE INTO unsettled SELECT row FROM texts WHERE listed")
+    else:
+        connection.execute("INSERT INTO text_trigrams(text_trigrams) VALUES ('delete-all')")
+
+
+def _settle(connection: apsw.Connection, texts: bool) -> int:
+    """Settle some documents; how many there were."""
+    waiting = rows(connection, _NEXT, (MOST_UNSETTLED,))
+    if not waiting:
+        return 0
+    numbers = json.dumps([row[0] for row in waiting])
+    for table, column in (
+        ("name_trigrams", "rowid"),
+        ("text_trigrams", "rowid"),
+        ("unsettled", "document"),
+    ):
+        connection.execute(f"DELETE FROM {table} WHERE {column} IN {_NUMBERED}", (numbers,))
+    listed = [row for row in waiting if row[1]]
+    connection.executemany(
+        "INSERT INTO name_trigrams(rowid, names) VALUES (?, ?)",
+        [(row[0], name_letters(row[2:9])) for row in listed],
+    )
+    if texts:
+        connection.executemany(
+            "INSERT INTO text_trigrams(rowid, texts) VALUES (?, ?)",
+            [(row[0], text_letters(row[9:])) for row in listed],
+        )
+    return len(waiting)

@@ -1,0 +1,131 @@
+"""The identity lane: documents that are called what was typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builders import COLLECTION, prepared, put
+from twolane.answers import Hit, Names
+from twolane.identity import identity_hits
+from twolane.model import Collection
+from twolane.names import key, keys, lines
+from twolane.scopes import Scope
+from twolane.stores.memory import MemoryStore
+
+
+@pytest.fixture(scope="module")
+def store() -> MemoryStore:
+    """A few documents with names of all sorts."""
+    store = MemoryStore()
+    store.add_collection(Collection(COLLECTION))
+    put(
+        store,
+        prepared("bread", title="Sourdough bread for beginners", path="kitchen/sourdough.md"),
+        prepared("hello", title="Привет, мир"),
+        prepared("tomato", title="Помидоры в теплице", aliases=("Томаты",)),
+        prepared("kt-290", title="Thermostat KT-290", path="parts/kt-290.md"),
+        prepared("kt-209", title="Thermostat KT-209", path="parts/kt-209.md"),
+        prepared("link", title="A link", url="https://www.example.org/blog/tide-mills/"),
+    )
+    return store
+
+
+def hits(store: MemoryStore, text: str) -> list[Hit]:
+    return identity_hits(store, text, Scope(), limit=10)
+
+
+@pytest.mark.parametrize(
+    ("typed", "id"),
+    [
+        ("Sourdough bread for beginners", "bread"),
+        ("sourdough", "bread"),
+        ("sourdough.md", "bread"),
+        ("kitchen/sourdough.md", "bread"),
+        ("kitchen sourdough.md", "bread"),
+        ("sourdough-bread-for-beginners", "bread"),
+        ("sourdough bread", "bread"),
+        ("Sourdough bread for begi", "bread"),
+        ("sourdoguh bread for begginers", "bread"),
+        ("томаты", "tomato"),
+        ("gjvbljhs d ntgkbwt", "tomato"),
+        ("pomidory v teplitse", "tomato"),
+        ("ghbdtn vbh", "hello"),
+        ("thermostat kt-290", "kt-290"),
+        ("kt-209", "kt-209"),
+        ("example.org/blog/tide-mills", "link"),
+        ("tide-mills", "link"),
+    ],
+)
+def test_names_find_their_document(store: MemoryStore, typed: str, id: str) -> None:
+    """Title, alias, path, slug and address: whole, begun, mistyped, in other letters."""
+    assert hits(store, typed)[0].id == id
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "  ",
+        "!?",
+        "how do I bake bread for my friends at home",
+        "bread",
+        "so",
+        "thermostat kt-299",
+        "example",
+        "x" * 1000,
+        '"\\n',
+    ],
+)
+def test_what_is_no_name_finds_nothing(store: MemoryStore, typed: str) -> None:
+    """A question, a word, another number and nonsense name no document."""
+    assert hits(store, typed) == []
+
+
+def test_nearer_is_surer(store: MemoryStore) -> None:
+    """A whole name counts in full, a begun one by its share, a slip costs something."""
+    whole, begun, slipped, layout = (
+        hits(store, typed)[0].vote
+        for typed in (
+            "Sourdough bread for beginners",
+            "Sourdough bread",
+            "Sourdough bread for begimners",
+            "gjvbljhs d ntgkbwt",
+        )
+    )
+    assert whole == 1
+    assert begun == pytest.approx(15 / 29)
+    assert slipped == pytest.approx(0.9)
+    assert layout == pytest.approx(0.95)
+
+
+def test_a_beginning_of_many_names_is_no_name() -> None:
+    """Where too many names begin alike the beginning tells nothing; a whole name still does."""
+    store = MemoryStore()
+    store.add_collection(Collection(COLLECTION))
+    put(store, *(prepared(f"{n:03}", title=f"Meeting {n:03}") for n in range(80)))
+    put(store, prepared("only", title="Meeting"))
+    assert [hit.id for hit in hits(store, "meeting")] == ["only"]
+    assert hits(store, "meeti") == []
+
+
+def test_the_scope_is_obeyed(store: MemoryStore) -> None:
+    """A document out of scope is not found by its name."""
+    assert identity_hits(store, "sourdough", Scope(documents=("hello",)), limit=10) == []
+
+
+def test_keys() -> None:
+    """Case, accents, signs and the ending of a note do not make another name."""
+    assert key("Kitchen — Café_Crème.md") == "kitchen cafe creme"
+    names = Names("a", (), "T", ("Other",), "one/two/three.md", "https://www.x.org/a/b-c/")
+    assert list(keys(names)) == [
+        "t",
+        "other",
+        "one two three",
+        "two three",
+        "three",
+        "x org a b c",
+        "b c",
+    ]
+    assert "\nthree\n" in lines(names)
+    assert "\none two three md\n" in lines(names, ("tag/x",))
+    assert "\ntag x\n" in lines(names, ("tag/x",))
