@@ -32,7 +32,7 @@ from processes import environment
 if TYPE_CHECKING:
     from outcome import Outcome
 
-NAMES = ("apply", "index", "query", "answering", "embedding", "cold", "memory", "page")
+NAMES = ("apply", "index", "saving", "query", "answering", "embedding", "cold", "memory", "page")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -17,7 +17,7 @@ from twolane.drafts import Draft
 from twolane.errors import BadDraft
 from twolane.model import EMPTY, Document, Kind, digest
 from twolane.parsing.decoding import composed
-from twolane.parsing.outline import outline
+from twolane.parsing.outline import Outline, outline
 
 # Longer names are no names any more; they would make every list and every index suffer.
 LONGEST_ID = 1_000
@@ -84,7 +84,7 @@ class _Reader:
     def _with_texts(self, bare: Document) -> Document:
         draft = self._draft
         body = self._body(draft.body)
-        found = outline(body, first_line=1)
+        found = outline(body, first_line=1) if body else _NOTHING
         url = self._url(draft.url)
         title = self._line("title", draft.title, LONGEST_TITLE)
         if not title:
@@ -245,6 +245,9 @@ class _Reader:
 
     def _refuse(self, field: str, reason: str) -> NoReturn:
         raise BadDraft(str(self._draft.id)[:LONGEST_ID], field, reason)
+
+
+_NOTHING = Outline((), (), ())
 
 
 def tags_of(values: Iterable[Any], *, id: str = "") -> tuple[str, ...]:

@@ -70,7 +70,12 @@ def prepare(document: Document, settings: Settings) -> Prepared:
         size=_chunk_size(document.body, settings),
         overlap=settings.chunk_overlap,
         breadcrumb=settings.breadcrumb,
-        language_of=lambda text: language_of(text, candidates, usual),
+        # What stands beside an empty body was looked at above.
+        language_of=(
+            (lambda text: language_of(text, candidates, usual))
+            if document.body
+            else (lambda _: usual)
+        ),
     )
     only = only_stemmed_as(settings.stemming)
     spoken = only or usual

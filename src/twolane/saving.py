@@ -361,6 +361,8 @@ def _owned(document: Document, scope: Scope) -> Document:
 
 def _merged(document: Document, before: Document | None, now: datetime | None) -> Document:
     """The document with what stays as it was where nothing else is said."""
+    if before is None and now is None:
+        return document
     return replace(
         document,
         owner=document.owner if document.owner is not None or before is None else before.owner,

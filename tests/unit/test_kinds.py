@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import write_notes
+from tests.builders import space, write_notes
 from twolane import Draft, Kind, Library, Settings
 from twolane.chunking import LEAD_TOKENS, chunk_document, embedded_text, estimate_tokens, lead_text
-from twolane.model import Document
+from twolane.model import Document, digest
 
 BOOKMARK = Draft(
     "b1",
@@ -77,9 +77,7 @@ def test_what_a_bookmark_says_of_itself_is_a_passage(library: Library) -> None:
 
 def test_the_store_gives_out_what_was_hashed(library: Library) -> None:
     """The text that is claimed for a passage is the one that its content hash names."""
-    from twolane.model import digest
-
-    generation = library._store.open_generation(library._embedder.space)  # type: ignore[union-attr]
+    generation = library._store.open_generation(space())
     claimed = library._store.claim(generation.number, worker="w", limit=99, seconds=9)
     assert len(claimed) == 5
     for one in claimed:

@@ -75,10 +75,9 @@ def _cyrillic(sample: str, fitting: Sequence[str]) -> str:
 
 def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | None:
     """The language whose function words clearly lead, or None when it is close."""
-    speakers = _speakers()
     votes = {language: 0 for language in fitting if language in FUNCTION_WORDS}
-    for token in found:
-        for language in speakers.get(plain_form(token), ()):
+    for speakers in map(_speakers_of, found):
+        for language in speakers:
             if language in votes:
                 votes[language] += 1
     ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
@@ -86,6 +85,11 @@ def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | No
         return None
     runner_up = ranked[1][1] if len(ranked) > 1 else 0
     return ranked[0][0] if ranked[0][1] >= 1.5 * runner_up else None
+
+
+@lru_cache(maxsize=65_536)
+def _speakers_of(token: str) -> tuple[str, ...]:
+    return _speakers().get(plain_form(token), ())
 
 
 @lru_cache(maxsize=1)

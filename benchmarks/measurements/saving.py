@@ -1,0 +1,103 @@
+"""Importing a library of bookmarks, notes and prompts, and saving one document into it.
+
+Of the documents 70 % are bookmarks, 25 % notes of about 150 words and 5 % prompts.
+They are read from a file of JSON lines by `Library.import_jsonl`, without embeddings, with the
+trigrams of bodies that exact search needs and without; everything is included, from reading the
+file to closing the database, but not what a process does once (importing modules and loading
+the language detector, by an import of twenty documents beforehand).
+A save is `Library.save` of one document into the library that holds them all, new ones and
+changed ones by turns; it is searchable when the call returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from itertools import islice
+from pathlib import Path
+
+import corpus
+import saved_documents
+from outcome import Goal, Outcome, Room, Table, Taken, median, percentile, timed
+from twolane import Draft, Library, Settings
+
+_SAVES = 400
+
+
+def measure(room: Room) -> Outcome:
+    """Import with and without trigrams of bodies, then save one by one."""
+    count = room.size(100_000, 4_000)
+    file = saved_documents.write(room.folder / f"saved-{count}.jsonl", count)
+    _warm(room.folder)
+    ways = {"trigrams of bodies": _settings(exact=True), "no trigrams": _settings(exact=False)}
+    raw, imports, goals = [], [], []
+    for way, settings in ways.items():
+        db = room.folder / f"saving-{count}-{way.replace(' ', '-')}.db"
+        _, taken = timed(_imported, db, file, settings)
+        size = db.stat().st_size
+        imports.append((way, *_rates(count, taken), round(size / 1e6, 1)))
+        raw.append({"way": way, "seconds": taken.seconds, "cpu": taken.cpu, "bytes": size})
+        least = 1_000.0 if way != "no trigrams" else 2_000.0
+        rate, on_cpu = count / taken.seconds, count / taken.cpu
+        goals.append(Goal(f"Importing, {way}", rate, "documents/s", on_cpu, at_least=least))
+    saves = _saves(room.folder / f"saving-{count}-trigrams-of-bodies.db", ways, count)
+    raw += [{"save": at, "ms": one.seconds * 1e3, "cpu": one.cpu} for at, one in enumerate(saves)]
+    ms = [one.seconds * 1e3 for one in saves]
+    on_cpu = median(one.cpu * 1e3 for one in saves)
+    goals.append(Goal("Saving one document, p50", median(ms), "ms", on_cpu, at_most=5.0))
+    return Outcome(
+        goals=goals,
+        tables=[
+            Table(
+                f"Importing {count:,} documents",
+                ("way", "seconds", "documents/s", "by CPU time", "database, MB"),
+                imports,
+            ),
+            Table(
+                f"{len(saves)} saves into {count:,} documents",
+                ("p50 ms", "p95 ms", "p50 ms of CPU"),
+                [(round(median(ms), 2), round(percentile(ms, 0.95), 2), round(on_cpu, 2))],
+            ),
+        ],
+        rows=raw,
+        facts={**corpus.facts(), "documents": count, "bytes of JSON": file.stat().st_size},
+    )
+
+
+def _settings(*, exact: bool) -> Settings:
+    settings = Settings(embedder="none")
+    if "exact_bodies" in {one.name for one in fields(Settings)}:
+        return replace(settings, exact_bodies=exact)  # type: ignore[call-arg,unused-ignore]
+    return settings
+
+
+def _warm(folder: Path) -> None:
+    small = saved_documents.write(folder / "saved-20.jsonl", 20)
+    _imported(folder / "saving-warm.db", small, _settings(exact=True))
+
+
+def _imported(db: Path, file: Path, settings: Settings) -> None:
+    with Library.open(db, settings=settings) as library:
+        report = library.import_jsonl(file)
+    if report.failed or report.skipped:
+        raise RuntimeError(f"{report.failed + report.skipped} documents were not imported")
+
+
+def _rates(count: int, taken: Taken) -> tuple[float, float, float]:
+    return (round(taken.seconds, 1), round(count / taken.seconds), round(count / taken.cpu))
+
+
+def _saves(db: Path, ways: dict[str, Settings], count: int) -> list[Taken]:
+    rows = islice(saved_documents.rows(count, seed=corpus.SEED + 1), _SAVES)
+    taken = []
+    with Library.open(db, settings=ways["trigrams of bodies"]) as library:
+        for number, row in enumerate(rows):
+            # Every other one replaces a document that is there.
+            id = row["id"] if number % 2 else f"new-{number}"
+            given = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in row.items()
+                if name not in ("created", "updated")
+            }
+            draft = replace(Draft(**given), id=id)
+            taken.append(timed(library.save, draft)[1])
+    return taken
