@@ -32,7 +32,19 @@ from processes import environment
 if TYPE_CHECKING:
     from outcome import Outcome
 
-NAMES = ("apply", "index", "saving", "query", "answering", "embedding", "cold", "memory", "page")
+NAMES = (
+    "apply",
+    "index",
+    "saving",
+    "query",
+    "answering",
+    "embedding",
+    "pipeline",
+    "cold",
+    "memory",
+    "page",
+    "faults",
+)
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
