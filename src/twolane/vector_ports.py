@@ -98,6 +98,11 @@ class Vectors(Protocol):
     def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors of those passages that have one of their own, by content hash."""
 
+    def known_sentences(
+        self, generation: int, content_hashes: Sequence[str]
+    ) -> Mapping[str, bytes]:
+        """The codes of the sentences of those passages that have any, by content hash."""
+
     def fail(
         self, generation: int, content_hash: str, reason: str, *, retry_in: float | None
     ) -> None:

@@ -119,6 +119,11 @@ def test_what_is_stored(store: Store, generation: int) -> None:
     found = store.known_vectors(generation, [ant.content_hash, bee.content_hash])
     assert list(found) == [ant.content_hash]
     assert np.array_equal(found[ant.content_hash], UP)
+    assert store.known_sentences(generation, [ant.content_hash, bee.content_hash]) == {}
+    row = (bee.content_hash, bee.text_hash, ASIDE)
+    store.add_vectors(generation, [row], {bee.content_hash: b"codes"})
+    held = store.known_sentences(generation, [ant.content_hash, bee.content_hash])
+    assert held == {bee.content_hash: b"codes"}
 
 
 def test_what_is_uncovered(store: Store, generation: int) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,12 +14,17 @@ from tests.builders import write_notes
 from tests.embedders import Counting, Poisoned
 from twolane import Library, Settings
 from twolane.drafts import Draft
+from twolane.embedders.ensemble import EnsembleEmbedder
+from twolane.embedders.hashing import HashingEmbedder
 from twolane.errors import BadInput
 from twolane.model import Generation, GenerationState, Space
 from twolane.pipeline.switching import Verdict
 from twolane.ports import Embedder
 from twolane.spaces import Embedders
 from twolane.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from twolane.ports import Matrix
 
 Opener = Callable[..., Library]
 
@@ -328,18 +335,29 @@ class TestOnce:
 
 
 def test_stored_vectors_are_reused(tmp_path: Path, vault: Path) -> None:
-    """The ensemble runs its first model only for passages that its space does not hold."""
-    from twolane.embedders.ensemble import EnsembleEmbedder
+    """The ensemble runs its first model only for what its space does not hold."""
 
-    first, second = Counting("first"), Counting("second")
+    class WithSentences(Counting):
+        sentences = 0
+
+        @property
+        def space(self) -> Space:
+            return replace(super().space, sentences=f"0:{super().space.dimensions}")
+
+        def embed_sentences(self, texts: Sequence[str]) -> Matrix:
+            self.sentences += len(texts)
+            return HashingEmbedder.embed_passages(self, texts)
+
+    first, second = WithSentences("first"), Counting("second")
     both = EnsembleEmbedder(first, second)
     store = SqliteStore.open(tmp_path / "x.db")
     with Library(store, Settings(save_embed_seconds=0.0), Embedders(first, both)) as library:
         library.index(vault)
         library.embed()
-        once = sum(first.texts.values())
+        once, sentences = sum(first.texts.values()), first.sentences
+        assert sentences
         assert library.embed(all_spaces=True).took_over == 2
-        assert sum(first.texts.values()) == once
+        assert (sum(first.texts.values()), first.sentences) == (once, sentences)
         assert sum(second.texts.values()) == once
         held = [one.state for one, _ in library.generations()]
         assert held == [GenerationState.STANDBY, GenerationState.SERVING]

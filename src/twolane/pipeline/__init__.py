@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 from twolane.centring import block, centred
 from twolane.errors import EmbedderUnavailable
 from twolane.model import Generation, Pending, Progress
-from twolane.pipeline.attempts import Attempt, Attempts, batches
+from twolane.pipeline.attempts import Attempt, Attempts, Known, batches
 from twolane.pipeline.leases import cores, release_the_dead, retry_in, worker_name
 from twolane.ports import Embedder, Parallel, Reusing, Vectors
 from twolane.settings import Settings
 from twolane.spaces import Background
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix, Vector
+    from twolane.ports import Matrix
 
 log = logging.getLogger("twolane")
 
@@ -185,11 +185,17 @@ class _Run:
         while waiting:
             self._keep(*waiting.popleft())
 
-    def _known(self, batch: Sequence[Pending]) -> Mapping[str, Vector]:
+    def _known(self, batch: Sequence[Pending]) -> Known:
         """What another generation already knows of these passages, if the embedder can use it."""
         if self._lender is None:
-            return {}
-        return self._vectors.known_vectors(self._lender, [one.content_hash for one in batch])
+            return Known()
+        hashes = [one.content_hash for one in batch]
+        lender = self._lender.number
+        same = self._lender.space.sentences == self._generation.space.sentences
+        return Known(
+            self._vectors.known_vectors(lender, hashes),
+            self._vectors.known_sentences(lender, hashes) if same else None,
+        )
 
     def _keep(self, waiting: Future[Attempt], batch: Sequence[Pending]) -> None:
         """Store what was embedded and record what was not."""
@@ -239,9 +245,9 @@ class _Run:
         return centred(made, [one.language for one in batch], means, part)
 
 
-def _lender(vectors: Vectors, embedder: Embedder) -> int | None:
+def _lender(vectors: Vectors, embedder: Embedder) -> Generation | None:
     """The generation whose stored vectors are part of what the embedder makes."""
     if not isinstance(embedder, Reusing):
         return None
-    held = [one.number for one in vectors.generations() if one.space == embedder.reuses]
+    held = [one for one in vectors.generations() if one.space == embedder.reuses]
     return held[-1] if held else None

@@ -57,6 +57,14 @@ class Attempt:
         return stacked
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What another generation knows of passages, by content hash: vectors and sentences' codes."""
+
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+    sentences: Mapping[str, bytes] | None = None
+
+
 class Attempts:
     """Embeds batches in one space; safe to share between threads."""
 
@@ -67,21 +75,21 @@ class Attempts:
         self._lock = threading.Lock()
         self._in_a_row = 0
 
-    def embed(self, batch: Sequence[Pending], known: Mapping[str, Vector]) -> Attempt:
+    def embed(self, batch: Sequence[Pending], known: Known) -> Attempt:
         """Embed the batch; if it fails, its halves, down to the passage that is bad.
 
         Raises EmbedderUnavailable when it is the embedder that is bad.
-        `known` holds vectors of another space that the embedder may use.
+        `known` is what another space holds that the embedder may use.
         """
         made = Attempt()
         self._embed(batch, known, made)
         return made
 
-    def _embed(self, batch: Sequence[Pending], known: Mapping[str, Vector], made: Attempt) -> None:
+    def _embed(self, batch: Sequence[Pending], known: Known, made: Attempt) -> None:
         try:
             matrix = self._call(batch, known)
             check_vectors(matrix, count=len(batch), dimensions=self._space.dimensions)
-            sentences = self._sentences(batch)
+            sentences = self._sentences(batch, known)
         except EmbedderUnavailable:
             raise
         except EmbedderError as error:
@@ -98,37 +106,41 @@ class Attempts:
         made.rows += zip(batch, matrix, strict=True)
         made.sentences |= sentences
 
-    def _call(self, batch: Sequence[Pending], known: Mapping[str, Vector]) -> Matrix:
+    def _call(self, batch: Sequence[Pending], known: Known) -> Matrix:
         texts = [
             embedded_text(one.title, one.headings if self._breadcrumb else (), one.text)
             for one in batch
         ]
 
         def call() -> Matrix:
-            if known and isinstance(self._embedder, Reusing):
-                given = [known.get(one.content_hash) for one in batch]
+            if known.vectors and isinstance(self._embedder, Reusing):
+                given = [known.vectors.get(one.content_hash) for one in batch]
                 return self._embedder.embed_beside(texts, given)
             return self._embedder.embed_passages(texts)
 
         return _guarded(call)
 
-    def _sentences(self, batch: Sequence[Pending]) -> dict[str, bytes]:
+    def _sentences(self, batch: Sequence[Pending], known: Known) -> dict[str, bytes]:
         """The codes of the passages' sentences, where the space has sentences."""
         part, embedder = sentence_part(self._space), self._embedder
         if part is None or not isinstance(embedder, SentenceEmbedder):
             return {}
+        codes: dict[str, bytes] = {}
+        if known.sentences is not None:
+            # Who has a vector there has all the sentences that it will ever have.
+            codes = {key: known.sentences.get(key, b"") for key in known.vectors}
+        fresh = [one for one in batch if one.content_hash not in codes]
         found = [
             embedded_sentences(one.title, one.headings if self._breadcrumb else (), one.text)
-            for one in batch
+            for one in fresh
         ]
         texts = [text for each in found for text in each]
         if not texts:
-            return {}
+            return codes
         matrix = _guarded(lambda: embedder.embed_sentences(texts))
         check_vectors(matrix, count=len(texts), dimensions=part.stop - part.start)
-        codes = {}
         first = 0
-        for one, each in zip(batch, found, strict=True):
+        for one, each in zip(fresh, found, strict=True):
             codes[one.content_hash] = coded(matrix[first : first + len(each)]) if each else b""
             first += len(each)
         return codes

@@ -157,6 +157,14 @@ class MemoryVectors:
             held = self._state.shelf(generation).rows
             return {key: held[key].vector for key in content_hashes if key in held}
 
+    def known_sentences(
+        self, generation: int, content_hashes: Sequence[str]
+    ) -> Mapping[str, bytes]:
+        """The codes of the sentences of those passages that have any, by content hash."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            return {key: codes for key in content_hashes if (codes := shelf.sentences(key))}
+
     def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
         """(content hash, text hash, language, vector) of each passage, each passage once."""
         with self._state.lock:

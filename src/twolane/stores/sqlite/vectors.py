@@ -170,6 +170,19 @@ class SqliteVectors(SqliteWork):
             )
         return {content_hash: np.frombuffer(vector, "<f4") for content_hash, vector in found}
 
+    def known_sentences(
+        self, generation: int, content_hashes: Sequence[str]
+    ) -> Mapping[str, bytes]:
+        """The codes of the sentences of those passages that have any, by content hash."""
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                "SELECT content_hash, codes FROM sentences WHERE generation = ?"
+                " AND content_hash IN (SELECT value FROM json_each(?))",
+                (generation, json.dumps(list(content_hashes))),
+            )
+        return dict(found)
+
     def uncovered(self, generation: int) -> int:
         """How many passages have neither a vector nor one to borrow; counted after changes only."""
         with self._db.read() as connection:
