@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from twolane.errors import BadSetting
-from twolane.setting_values import Secret, coerced
+from twolane.model_settings import ModelSettings
 from twolane.setting_values import at_least as _at_least
 from twolane.setting_values import between as _between
+from twolane.setting_values import coerced
 from twolane.setting_values import one_of as _one_of
 from twolane.setting_values import setting as _setting
 
@@ -26,7 +27,7 @@ EMBEDDERS = ("auto", "use", "e5", "ensemble", "onnx", "openai", "hashing", "none
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(ModelSettings):
     """What can be set; frozen once it is made."""
 
     db: Path | None = _setting(
@@ -46,55 +47,6 @@ class Settings:
     semantic: bool = _setting(
         True,
         "Whether searches use meaning; if not, words alone answer, and vectors are still kept.",
-    )
-    model: str = _setting(
-        "",
-        "The model of `onnx` and `openai`: the folder or hub id of a sentence-transformers ONNX "
-        "export, or the name that the server knows it by (`text-embedding-3-small`).",
-    )
-    model_url: str = _setting(
-        "https://api.openai.com/v1", "Address of the server of `openai`, up to `/embeddings`."
-    )
-    model_key: Secret = _setting(
-        Secret(), "Key for the server of `openai`; never shown, logged or stored in a run."
-    )
-    model_dimensions: int = _setting(
-        0,
-        "How long the vectors of `openai` are, also asked of the server; 0 leaves it to a model "
-        "whose length is known.",
-        _between(0, 20_000),
-    )
-    model_tokens: int = _setting(
-        0,
-        "The longest text that the model of `openai` reads, in estimated tokens; longer ones lose "
-        "their end, and are counted. 0: 8,191.",
-        _between(0, 1_000_000),
-    )
-    model_encoding: str = _setting(
-        "base64",
-        "How the server of `openai` sends vectors; `float` for servers that know nothing else.",
-        _one_of("base64", "float"),
-    )
-    model_input_type: bool = _setting(
-        False, "Whether the server of `openai` is told if a text is a query or a passage."
-    )
-    model_batch: int = _setting(
-        2048, "The most texts in one request to the server of `openai`.", _between(1, 2048)
-    )
-    model_seconds: float = _setting(
-        30.0, "How long one request to the server of `openai` may take.", _between(0.1, 3600)
-    )
-    model_tries: int = _setting(
-        5, "How often a request is made while the server is down or busy.", _between(1, 100)
-    )
-    model_threads: int = _setting(
-        0, "Threads of `onnx`; 0: as many as the machine has cores.", _between(0, 256)
-    )
-    query_prompt: str = _setting(
-        "", "What `onnx` and `openai` put before a query, instead of the model's own."
-    )
-    passage_prompt: str = _setting(
-        "", "What `onnx` and `openai` put before a passage, instead of the model's own."
     )
     languages: tuple[str, ...] = _setting(
         ("en", "ru", "de", "fr", "es", "it", "pt", "nl", "sv", "uk", "zh", "ja", "ko"),
@@ -156,6 +108,11 @@ class Settings:
         0.5,
         "Factor on the dense lane's weight for queries of one or two words, names, codes, "
         "addresses and the like, whose words say more than their meaning.",
+        _between(0, 100),
+    )
+    phrasing_weight: float = _setting(
+        0.5,
+        "Weight of each other wording of a query that an agent sends along, beside the query's 1.",
         _between(0, 100),
     )
     min_similarity: float = _setting(

@@ -50,6 +50,7 @@ NEUTRAL = {
     "common_share",
     "coverage_power",
     "embed_seconds",
+    "phrasing_weight",
     "relevance_file",
     "save_embed_seconds",
     "embed_batch_tokens",

@@ -21,6 +21,8 @@ from twolane.settings import Settings
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.diagnose import Diagnoser, Diagnosis
+    from twolane.excerpts import Excerpt
+    from twolane.phrasings import Phrasings
     from twolane.similar import SimilarAnswer, Similarities
 
 
@@ -39,13 +41,27 @@ class Asking(Held):
         mode: Mode | str = Mode.HYBRID,
         limit: int | None = None,
         order: Order = BEST,
+        phrasings: Phrasings | None = None,
     ) -> Answer:
         """The best documents for the query: by words, by meaning, or both.
 
         A query without words lists the documents that its filters leave; an order sorts them,
         and with the `next` of an answer as its cursor it goes on where that answer ended.
+        Other `phrasings` of the query are asked beside it; such an answer has one page.
         """
         wanted = _checked(limit, self.settings)
+        if phrasings:
+            from twolane.phrasings import ask
+
+            return ask(
+                self._searcher,
+                text,
+                phrasings,
+                scope,
+                mode=Mode(mode),
+                limit=wanted,
+                weight=self.settings.phrasing_weight,
+            )
         return self._pages.page(text, scope, order, mode=Mode(mode), limit=wanted)
 
     def why(
@@ -78,6 +94,12 @@ class Asking(Held):
         """The document that an id, path, URL or unique title names."""
         require(scope, Capability.SEARCH)
         return named(self._store, reference, scope)
+
+    def excerpt(self, reference: str, *, scope: Scope = LOCAL) -> Excerpt:
+        """Part of a document: what `DOC`, `DOC:FROM-TO` or `DOC#HEADING > HEADING` names."""
+        from twolane.excerpts import excerpt
+
+        return excerpt(reference, lambda name: self.document(name, scope=scope))
 
     def documents(self, *, scope: Scope = LOCAL) -> Iterator[Document]:
         """The documents in scope, by id; read a batch at a time, so any number fits."""
