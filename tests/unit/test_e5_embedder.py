@@ -12,6 +12,7 @@ from twolane.centring import block
 from twolane.embedders.e5 import DIMENSIONS, E5Embedder
 from twolane.embedders.ensemble import SECOND_WEIGHT, EnsembleEmbedder
 from twolane.embedders.hashing import HashingEmbedder
+from twolane.library.adapters import open_embedders
 
 TEXTS = ["The cat sleeps on the sofa.", "Кошка спит на диване.", "Compilers optimise loops."]
 
@@ -72,3 +73,31 @@ def test_a_vault_is_searched_across_languages(tmp_path: Path, embedder: str) -> 
         assert not answer.degraded
         assert answer.results[0].path == "cat.md"
         assert library.check() == []
+
+
+def test_calls_side_by_side_agree_with_calls_in_turn(e5: E5Embedder) -> None:
+    """Several models work at once, each call with one of its own, and give the same vectors."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    alone = [e5.embed_passages([text]) for text in TEXTS]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda text: e5.embed_passages([text]), TEXTS * 2))
+    for one, other in zip(alone * 2, together, strict=True):
+        assert np.allclose(one, other, atol=1e-6)
+
+
+class TestAuto:
+    """The default: one model at once, both later."""
+
+    def test_both_if_they_are_there(self, tmp_path: Path) -> None:
+        """With the extra, the ensemble is the second, better space, and shares the first model."""
+        found = open_embedders(Settings(cache=tmp_path))
+        assert [one.space.embedder for one in found.wanted] == ["use", "ensemble"]
+        assert isinstance(found.wanted[1], EnsembleEmbedder)
+        assert found.wanted[1].reuses == found.wanted[0].space
+
+    def test_one_without_the_extra(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without the extra, `auto` is `use` and nothing is missing."""
+        monkeypatch.setattr("twolane.embedders.e5.DISTRIBUTION", "no-such-package")
+        found = open_embedders(Settings(cache=tmp_path))
+        assert [one.space.embedder for one in found.wanted] == ["use"]

@@ -31,9 +31,13 @@ log = logging.getLogger("twolane")
 # A claim is worth this many seconds of work: long enough to hide the cost of claiming,
 # short enough that two processes share the work to the end.
 _CLAIM_SECONDS = 15.0
-_FIRST_CLAIM = 256
+_FIRST_CLAIM = 64
 _LEAST_CLAIM = 16
 _MOST_CLAIM = 4096
+
+# A batch takes about as long as this, or less: what is stopped half-way is embedded again.
+_BATCH_SECONDS = 2.0
+_FIRST_BATCH = 8
 
 # A lease outlives its claim by far, so that only the dead lose one.
 _LEASE_SECONDS = 600.0
@@ -166,6 +170,11 @@ class _Run:
             return _FIRST_CLAIM
         return min(_MOST_CLAIM, max(_LEAST_CLAIM, round(self._rate * _CLAIM_SECONDS)))
 
+    def _batch_size(self) -> int:
+        if self._rate is None:
+            return _FIRST_BATCH
+        return max(1, round(self._rate / self._threads * _BATCH_SECONDS))
+
     def _measure(self, done: int, seconds: float) -> None:
         # A handful of passages says more about starting than about the speed.
         if done < _LEAST_CLAIM or seconds <= 0:
@@ -175,7 +184,7 @@ class _Run:
 
     def _embed(self, claimed: Sequence[Pending]) -> None:
         waiting: deque[tuple[Future[Attempt], Sequence[Pending]]] = deque()
-        for batch in batches(claimed, self._settings.embed_batch_tokens):
+        for batch in batches(claimed, self._settings.embed_batch_tokens, self._batch_size()):
             if len(waiting) > self._threads:
                 self._keep(*waiting.popleft())
             if self._stop():

@@ -25,13 +25,19 @@ _MOST_PASSAGES = 64
 _FAILURES_IN_A_ROW = 16
 
 
-def batches(claimed: Sequence[Pending], tokens: int) -> list[list[Pending]]:
-    """The passages in batches of like length, each of about as many tokens, padding counted."""
+def batches(
+    claimed: Sequence[Pending], tokens: int, passages: int = _MOST_PASSAGES
+) -> list[list[Pending]]:
+    """The passages in batches of like length, each of about as many tokens, padding counted.
+
+    None has more than `passages`.
+    """
+    most = min(passages, _MOST_PASSAGES)
     ordered = sorted(((estimate_tokens(one.text), one) for one in claimed), key=lambda two: two[0])
     made: list[list[Pending]] = []
     for size, one in ordered:
         # The longest text of a batch is its last; every other one is padded to it.
-        if not made or len(made[-1]) >= _MOST_PASSAGES or size * (len(made[-1]) + 1) > tokens:
+        if not made or len(made[-1]) >= most or size * (len(made[-1]) + 1) > tokens:
             made.append([])
         made[-1].append(one)
     return made
