@@ -38,6 +38,8 @@ NAMES = (
     "saving",
     "query",
     "answering",
+    "filtered",
+    "guaranteed",
     "embedding",
     "pipeline",
     "cold",

@@ -211,6 +211,34 @@ class Signs:
         )
 
 
+class Signal(StrEnum):
+    """What may speak for a document beside the lanes."""
+
+    RECENCY = "recency"
+    USE = "use"
+    TAGS = "tags"
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What signals look at in a document."""
+
+    kind: Kind
+    tags: tuple[str, ...]
+    updated: datetime | None
+    used: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """What one signal gave one result: `weight × strength / (k + 1)`."""
+
+    signal: Signal
+    strength: float
+    weight: float
+    value: float
+
+
 class Fused(NamedTuple):
     """A document after fusion, with everything that made its score.
 
@@ -223,6 +251,7 @@ class Fused(NamedTuple):
     position: int | None = None
     signs: Signs | None = None
     relevance: float | None = None
+    boosts: tuple[Boost, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +284,7 @@ class Result:
     snippet: str
     contributions: tuple[Contribution, ...]
     relevance: float | None = None
+    boosts: tuple[Boost, ...] = ()
     signs: Signs | None = None
 
 

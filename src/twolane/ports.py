@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from twolane.answers import Candidate, Frequencies, Match, Names, Neighbour, Place, Sort
+from twolane.answers import Candidate, Frequencies, Match, Names, Neighbour, Place, Sort, Traits
 from twolane.model import (
     Amendment,
     Batch,
@@ -20,6 +20,7 @@ from twolane.model import (
     Collection,
     Document,
     FileRecord,
+    Kind,
     Problem,
     Stamp,
 )
@@ -197,6 +198,9 @@ class Lists(Protocol):
         `sort` is never by relevance.
         """
 
+    def traits(self, ids: Sequence[str]) -> Mapping[str, Traits]:
+        """What signals look at, by id, for ids found in scope before; cheap for hundreds."""
+
 
 class Retrieval(Protocol):
     """Finds candidates inside a scope; the limit counts documents and comes after the scope."""
@@ -228,6 +232,9 @@ class Retrieval(Protocol):
 
     def languages(self) -> frozenset[str]:
         """The languages of all documents that are not hidden; cheap enough for every query."""
+
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds of all documents that are not hidden; as cheap."""
 
     def properties(self) -> frozenset[str]:
         """The keys of all properties of documents that are not hidden; as cheap."""

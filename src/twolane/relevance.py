@@ -124,7 +124,7 @@ def rated(
     found = []
     for one, signs in zip(fused, signs_of(fused, count, coverage_power), strict=False):
         chance = None if fit is None else fit.logistic.of(signs)
-        found.append(Fused(one.id, one.score, one.contributions, one.position, signs, chance))
+        found.append(one._replace(signs=signs, relevance=chance))
     return [*found, *fused[len(found) :]]
 
 

@@ -110,6 +110,7 @@ def _result(
         lines=(chunk.first_line, chunk.last_line) if chunk else None,
         snippet=snippet(text, found, words, length if found else opening),
         contributions=fused.contributions,
+        boosts=fused.boosts,
         relevance=fused.relevance,
         signs=fused.signs,
     )

@@ -6,8 +6,8 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 
 from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
@@ -29,6 +29,7 @@ from twolane.results import results_of
 from twolane.scopes import Capability, Scope
 from twolane.sentence_codes import sentence_part
 from twolane.settings import Settings
+from twolane.signals import boosted, floored
 from twolane.spaces import Background, Embedders, Served, bounds, choose, confidence, embed_query
 from twolane.understanding import Asked, Understanding
 
@@ -92,19 +93,6 @@ class Searcher:
         self._understanding = Understanding(store, settings)
         self._warned: set[tuple[Lane, str]] = set()
 
-    def search(
-        self, text: str, scope: Scope, *, mode: Mode = Mode.HYBRID, limit: int | None = None
-    ) -> Answer:
-        """The best documents in scope for the query, with what each lane did.
-
-        A lane that cannot run is named in `degraded`; the others still answer.
-        """
-        started = time.perf_counter()
-        ranked = self.rank(text, scope, mode=mode, limit=limit)
-        wanted = self._settings.limit if limit is None else limit
-        answer = self.answer(text, mode, ranked, ranked.fused[:wanted])
-        return replace(answer, took_ms=(time.perf_counter() - started) * 1000)
-
     def answer(self, text: str, mode: Mode, ranked: Ranked, shown: Sequence[Fused]) -> Answer:
         """The answer that shows some of a ranking."""
         results = self.results(shown, ranked.query, ranked.letters)
@@ -166,6 +154,12 @@ class Searcher:
             [Ranking(lane, plan.weights[lane], found[lane].hits) for lane in found],
             k=self._settings.rrf_k,
             plausible=self._plausible(query),
+        )
+        fused = boosted(self._store, fused, query, self._settings, datetime.now(UTC))
+        words = found.get(Lane.LEXICAL)
+        full = words is not None and len(words.hits) >= max(self._settings.pool, wanted)
+        fused = floored(
+            self._store, fused, query, narrowed, self._settings, limit=wanted, full=full
         )
         generation = found[Lane.DENSE].generation if Lane.DENSE in found else None
         fit = self._fits.of(found, generation.space if generation else None)

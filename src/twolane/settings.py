@@ -154,6 +154,23 @@ class Settings(ModelSettings):
         "Whether documents that say the same in two languages vouch for each other: the dense "
         "lane lifts the lower one, and the lexical lane judges a translation by its original.",
     )
+    recency_weight: float = _setting(
+        0.0, "Weight of how lately a document was changed; 0 is off.", _between(0, 10)
+    )
+    use_weight: float = _setting(
+        0.0, "Weight of how lately a document was used; 0 is off.", _between(0, 10)
+    )
+    tag_weight: float = _setting(
+        0.0, "Weight of the share of the query's words that are tags; 0 is off.", _between(0, 10)
+    )
+    half_life_days: float = _setting(
+        180.0, "After so many days a change or a use counts half as much.", _between(0.1, 100_000)
+    )
+    kind_floor: int = _setting(
+        1,
+        "How many of the first ten results each kind of document that holds every word gets.",
+        _between(0, 3),
+    )
     repair: bool = _setting(
         True,
         "Whether words that no document holds are repaired: typos, keyboard layout, "

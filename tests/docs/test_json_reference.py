@@ -16,6 +16,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "answer_json": ("Search",),
     "_result": ("Search",),
     "_contribution": ("Search",),
+    "_boost": ("Search",),
     "status_json": ("Status",),
     "generation_json": ("Status",),
     "generations_json": ("Generations",),

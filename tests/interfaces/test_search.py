@@ -41,6 +41,7 @@ RESULT_KEYS = {
     "snippet",
     "contributions",
     "signs",
+    "boosts",
 }
 
 

@@ -59,6 +59,7 @@ LEVELS: dict[str, int] = {
     "relevance_files": 2,
     "lanes": 3,
     "repair": 3,
+    "signals": 3,
     "lookup": 3,
     "exact": 3,
     "identity": 3,

@@ -25,6 +25,7 @@ PRESETS = (DEFAULT, *VARIATIONS, *STORY)
 NEUTRAL = {
     "db",
     "cache",
+    "half_life_days",
     "embedder",
     "model",
     "model_url",

@@ -159,6 +159,15 @@ VARIATIONS: tuple[Preset, ...] = (
     ),
     _preset("identity-half", "A name may deserve less of a say.", identity_weight=0.5),
     _preset("identity-double", "A name may deserve more of a say.", identity_weight=2.0),
+    _preset("recency-10", "What was changed lately may be what is looked for.", recency_weight=0.1),
+    _preset("use-10", "What was used lately may be what is looked for.", use_weight=0.1),
+    _preset("tags-10", "A word that is a tag of a document says more of it.", tag_weight=0.1),
+    _preset("tags-30", "A word that is a tag may say much more of it.", tag_weight=0.3),
+    _preset(
+        "no-kind-floor",
+        "One kind of document may take all of the first places from another that has the words.",
+        kind_floor=0,
+    ),
     _preset("no-repair", "Words that no document holds stay as they were typed.", repair=False),
     _preset(
         "no-breadcrumb", "A passage is embedded without the headings above it.", breadcrumb=False
@@ -230,6 +239,10 @@ def _story() -> tuple[Preset, ...]:
         repair=False,
         exact_weight=0.0,
         identity_weight=0.0,
+        recency_weight=0.0,
+        use_weight=0.0,
+        tag_weight=0.0,
+        kind_floor=0,
         breadcrumb=False,
         chunk_characters=2000,
         similarity="cosine",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twolane.answers import Answer, Contribution, Degradation, Result, Signs
+    from twolane.answers import Answer, Boost, Contribution, Degradation, Result, Signs
     from twolane.completeness import FileStatus, Standing, Status
     from twolane.indexing import Report
     from twolane.library.embedding import Embedded
@@ -235,6 +235,7 @@ def _result(result: Result) -> Json:
         "lines": list(result.lines) if result.lines else None,
         "snippet": result.snippet,
         "contributions": [_contribution(one) for one in result.contributions],
+        "boosts": [_boost(one) for one in result.boosts],
         "signs": signs_json(result.signs),
     }
 
@@ -252,6 +253,15 @@ def signs_json(signs: Signs | None) -> Json | None:
         "wording": signs.wording,
         "naming": signs.naming,
         "height": signs.height,
+    }
+
+
+def _boost(boost: Boost) -> Json:
+    return {
+        "signal": boost.signal.value,
+        "strength": boost.strength,
+        "weight": boost.weight,
+        "value": boost.value,
     }
 
 

@@ -143,6 +143,11 @@ def _show_result(number: int, result: Result, *, explain: bool) -> None:
         output.say((" ".join(f"#{tag}" for tag in result.tags), output.DIM), indent=indent)
     if explain:
         output.say((_scored(result), output.DIM), indent=indent)
+        for boost in result.boosts:
+            said = (
+                f"{boost.signal.value:<8}  strength {boost.strength:.3g}  weight {boost.weight:g}"
+            )
+            output.say((f"{said}  value {boost.value:.5f}", output.DIM), indent=indent + 2)
         for contribution in result.contributions:
             output.say((_explained(contribution), output.DIM), indent=indent + 2)
 

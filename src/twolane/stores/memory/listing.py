@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cmp_to_key
 from typing import Any
 
-from twolane.answers import Place, Sort
+from twolane.answers import Place, Sort, Traits
 from twolane.language import fold
 from twolane.model import Document, Prepared
 from twolane.scopes import Scope
@@ -32,6 +33,16 @@ class MemoryLists:
         if after is not None:
             places = [place for place in places if compared(place, after) > 0]
         return sorted(places, key=cmp_to_key(compared))[:limit]
+
+    def traits(self, ids: Sequence[str]) -> Mapping[str, Traits]:
+        """What signals look at, by id."""
+        with self._state.lock:
+            held = [self._state.documents[id].document for id in ids if id in self._state.documents]
+        return {
+            one.id: Traits(one.kind, one.tags, one.updated, one.used)
+            for one in held
+            if not one.hidden
+        }
 
     def _in(self, scope: Scope) -> list[Prepared]:
         with self._state.lock:

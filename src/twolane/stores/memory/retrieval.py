@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Frequencies, Neighbour
 from twolane.errors import BadVectors
-from twolane.model import FIELDS, Prepared
+from twolane.model import FIELDS, Kind, Prepared
 from twolane.properties import facts
 from twolane.scopes import Scope, Word
 from twolane.stores.memory.matching import holds, stream
@@ -47,6 +47,11 @@ class MemoryRetrieval:
         with self._state.lock:
             found = self._state.visible()
         return frozenset(language for prepared in found for language in prepared.languages)
+
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds of all documents that are not hidden."""
+        with self._state.lock:
+            return frozenset(prepared.document.kind for prepared in self._state.visible())
 
     def properties(self) -> frozenset[str]:
         """The keys of all properties of documents that are not hidden."""

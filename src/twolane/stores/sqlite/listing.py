@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from twolane.answers import Place, Sort
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from twolane.answers import Place, Sort, Traits
+from twolane.model import Kind
 from twolane.scopes import Scope
 from twolane.stores.sqlite.conditions import in_scope
 from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.document_rows import dumped
 from twolane.stores.sqlite.expressions import Condition
+
+_TRAITS = """
+SELECT d.id, d.kind,
+       (SELECT json_group_array(t.name ORDER BY dt.position) FROM document_tags AS dt
+        JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row),
+       d.updated, d.used
+FROM documents AS d WHERE d.listed AND d.id IN (SELECT value FROM json_each(?))"""
 
 _COLUMNS = {
     Sort.UPDATED: "d.updated",
@@ -39,6 +52,19 @@ class SqliteLists:
                 (*values, limit),
             )
         return [Place(key, id) for key, id in found]
+
+    def traits(self, ids: Sequence[str]) -> Mapping[str, Traits]:
+        """What signals look at, by id."""
+        with self._db.read() as connection:
+            found = rows(connection, _TRAITS, (dumped(list(ids)),))
+        return {
+            id: Traits(Kind(kind), tuple(json.loads(tags)), _moment(updated), _moment(used))
+            for id, kind, tags, updated, used in found
+        }
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def _behind(column: str, after: Place, downwards: bool) -> Condition:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from twolane.answers import Candidate, Frequencies, Neighbour
-from twolane.model import FIELDS, Stems
+from twolane.model import FIELDS, Kind, Stems
 from twolane.scopes import Scope, Word
 from twolane.stores.sqlite.conditions import in_scope, match_any, narrower_than_usual
 from twolane.stores.sqlite.database import Database, rows
@@ -47,6 +47,8 @@ WITH RECURSIVE names(name) AS (
 SELECT name FROM names WHERE name IS NOT NULL AND EXISTS (
     SELECT 1 FROM property_values AS p JOIN documents AS d ON d.row = p.document
     WHERE p.name = names.name AND d.listed)"""
+
+_OF_KIND = "SELECT 1 FROM documents WHERE kind = ? AND listed LIMIT 1"
 
 # In how many listed documents each passage stands.
 _SHARING = """
@@ -88,6 +90,11 @@ class SqliteRetrieval:
         """The languages of all documents that are not hidden."""
         with self._db.read() as connection:
             return self._counted.current(connection).languages
+
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds of all documents that are not hidden."""
+        with self._db.read() as connection:
+            return self._counted.current(connection).kinds
 
     def properties(self) -> frozenset[str]:
         """The keys of all properties of documents that are not hidden."""
@@ -220,6 +227,7 @@ class _Counts:
     lengths: dict[str, int]
     languages: frozenset[str]
     properties: frozenset[str]
+    kinds: frozenset[Kind]
     containing: dict[tuple[str, bool], int]
     vocabulary: list[str] = field(default_factory=list)
 
@@ -230,7 +238,7 @@ class Counted:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._revision = -1
-        self._counts = _Counts(0, {}, frozenset(), frozenset(), {})
+        self._counts = _Counts(0, {}, frozenset(), frozenset(), frozenset(), {})
 
     def current(self, connection: apsw.Connection) -> _Counts:
         """The counts for the state of the index that the connection sees."""
@@ -250,6 +258,7 @@ def _count(connection: apsw.Connection) -> _Counts:
         dict(zip(FIELDS, lengths, strict=True)),
         frozenset(name for (names,) in spoken for name in names.split()),
         frozenset(name for (name,) in rows(connection, _PROPERTIES)),
+        frozenset(kind for kind in Kind if rows(connection, _OF_KIND, (str(kind),))),
         {},
     )
 

@@ -59,6 +59,7 @@ CREATE INDEX documents_by_revision ON documents(revision);
 CREATE INDEX documents_by_update ON documents(updated);
 CREATE INDEX documents_by_creation ON documents(created);
 CREATE INDEX documents_by_use ON documents(used) WHERE used IS NOT NULL;
+CREATE INDEX documents_by_kind ON documents(kind);
 CREATE INDEX documents_by_languages ON documents(languages);
 CREATE INDEX documents_archived ON documents(row) WHERE archived;
 
