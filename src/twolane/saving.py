@@ -343,6 +343,9 @@ def _refusal(
         return IdTaken(document.id)
     if before is None and document.id.partition("/")[0] in rooted:
         return BadDraft(document.id, "id", "ids that begin so belong to files; use another")
+    if before is None and document.collection in rooted:
+        reason = f"{document.collection!r} holds the files of a folder; choose another"
+        return BadDraft(document.id, "collection", reason)
     for name in {document.collection, (before.document if before else document).collection}:
         if name in rooted:
             return HeldInFile(document.id, name)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.builders import write_notes
 from twolane import Kind, Library, Settings
-from twolane.errors import MissingFolder
+from twolane.errors import BadInput, MissingFolder
 
 NOTE, BOOK, INNER, TAG, USE, SECRET = (f"{digit}" * 32 for digit in "123456")
 
@@ -104,3 +104,13 @@ def test_prompts_from_markdown(library: Library, tmp_path: Path) -> None:
     assert held["prompts/plain.md"].title == "Greet"
     with pytest.raises(MissingFolder):
         library.import_prompts(folder / "nowhere")
+
+
+def test_a_folder_that_is_indexed_takes_no_imports(library: Library, tmp_path: Path) -> None:
+    """An import into the collection of a folder is refused before anything is read."""
+    folder = write_notes(tmp_path / "notes", {"a.md": "ant"})
+    library.index(folder)
+    with pytest.raises(BadInput, match="--collection"):
+        library.import_notes(folder)
+    assert library.import_notes(folder, collection="copies").added == 1
+    assert {one.id for one in library.documents()} == {"notes/a.md", "copies/a.md"}

@@ -39,6 +39,10 @@ def found(library: Library, query: str, scope: Scope = Scope()) -> list[str]:  #
     return [one.id for one in library.search(query, scope=scope, mode="lexical").results]
 
 
+def _bytes(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(folder.glob("s.db*")))
+
+
 class TestSave:
     """Adding and replacing documents."""
 
@@ -223,6 +227,23 @@ class TestChanges:
         assert library.save(draft).version == 3
         library.embed()
         assert library.served() == {"n1"}
+
+    def test_nothing_of_a_secret_is_left_in_the_file(self, tmp_path: Path) -> None:
+        """Its letters are overwritten on disk: in tables, in their log and among the tags."""
+        secrets = ("Kranich title", "saffron in the sauce", "hidden blurb", "tag of mine")
+        title, body, description, tag = secrets
+        draft = Draft("s", title=title, body=body, description=description, tags=(tag,))
+        with Library.open(tmp_path / "s.db", settings=Settings(embedder="hashing")) as library:
+            library.save_all(Draft(f"n{at}", body=f"ordinary {at}") for at in range(50))
+            library.save_all([draft, replace(draft, id="p")])
+            library.embed()
+            assert body.encode() in _bytes(tmp_path)
+            library.save(replace(draft, encrypted=True))
+            library.purge("p")
+            left = _bytes(tmp_path)
+            assert [one for one in secrets if one.encode() in left] == []
+            assert found(library, "ordinary 7")[0] == "n7"
+            assert library.check() == []
 
     def test_an_unknown_id_changes_nothing(self, library: Library) -> None:
         """Of several ids one that is not there keeps all from changing."""

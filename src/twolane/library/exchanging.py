@@ -47,6 +47,7 @@ class Exchanging(Held):
         """
         from twolane.exchange.netscape import Folders, read_bookmarks
 
+        self._refuse_folder(collection)
         try:
             kept = Folders(folders)
         except ValueError:
@@ -88,6 +89,7 @@ class Exchanging(Held):
         progress: Show = lambda report: None,
     ) -> ImportReport:
         """Save Markdown files as prompts; front matter tells their arguments."""
+        self._refuse_folder(collection)
         rows = self._files(Path(path), collection, Kind.PROMPT)
         return self._imported(rows, str(path), scope, progress)
 
@@ -105,6 +107,7 @@ class Exchanging(Held):
         """
         from twolane.exchange.joplin import is_joplin, read_joplin
 
+        self._refuse_folder(collection)
         folder = Path(path).expanduser()
         if folder.is_dir() and is_joplin(folder):
             largest = self.settings.max_file_bytes
@@ -156,6 +159,14 @@ class Exchanging(Held):
             reason = "parts of it are not valid UTF-8; what could not be read is marked �"
             report.tell(name, ProblemCode.NOT_UTF8, reason)
         return report
+
+    def _refuse_folder(self, collection: str) -> None:
+        for one in self._store.collections():
+            if one.name == collection and one.root is not None:
+                raise BadInput(
+                    f"the collection {collection!r} holds the files of {one.root}; "
+                    "choose another for the import (--collection)"
+                )
 
     def _files(self, path: Path, collection: str, kind: Kind) -> Rows:
         from twolane.exchange.files import OneFile, read_files

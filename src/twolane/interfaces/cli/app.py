@@ -18,6 +18,7 @@ from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.importing import importing
 from twolane.interfaces.cli.index import index
 from twolane.interfaces.cli.reading import get, outline
+from twolane.interfaces.cli.save import save
 from twolane.interfaces.cli.search import search
 from twolane.interfaces.cli.serve import serve
 from twolane.interfaces.cli.settings import settings
@@ -53,6 +54,7 @@ for _command in (
     restore,
     settings,
     serve,
+    save,
     delete,
     undelete,
     purge,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import apsw
@@ -33,9 +34,10 @@ from twolane.stores.sqlite.document_rows import (
 )
 from twolane.stores.sqlite.versions import (
     demand_versions,
-    forget_vectors,
+    empty_log,
     had_passages,
     next_revision,
+    wiping,
 )
 from twolane.stores.sqlite.writing import write
 
@@ -114,8 +116,13 @@ class SqliteDocuments:
             for batch in batches:
                 demand_versions(connection, batch.expected)
             revision = next_revision(connection)
-            for batch in batches:
-                _apply(connection, batch, revision)
+            secret = had_passages(connection, [id for one in batches for id in _secrets(one)])
+            with wiping(connection) if secret else nullcontext():
+                for batch in batches:
+                    _apply(connection, batch, revision)
+        if secret:
+            with self._db.outside_transaction() as connection:
+                empty_log(connection)
 
     def document(self, id: str, scope: Scope) -> Document | None:
         """The document, or None if there is none in scope."""
@@ -276,14 +283,16 @@ def _apply(connection: apsw.Connection, batch: Batch, revision: int) -> None:
     if collection is None:
         raise StoreError(f"there is no collection {batch.collection!r}; add it first")
     _refuse_strays(batch)
-    encrypted = [one.document.id for one in batch.upserts if one.document.encrypted]
-    secret = had_passages(connection, [*encrypted, *batch.purges])
     for id in (*batch.deletes, *batch.purges):
         _delete(connection, id, collection, revision)
     write(connection, batch.upserts, collection, revision)
     _keep_ledger(connection, batch, collection)
-    if secret:
-        forget_vectors(connection)
+
+
+def _secrets(batch: Batch) -> list[str]:
+    """Ids of documents of which nothing may be left."""
+    encrypted = [one.document.id for one in batch.upserts if one.document.encrypted]
+    return [*encrypted, *batch.purges]
 
 
 def _chunk(row: Any) -> Chunk:

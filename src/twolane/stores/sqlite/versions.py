@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import apsw
 
@@ -53,3 +54,36 @@ def forget_vectors(connection: apsw.Connection) -> None:
         "DELETE FROM vectors WHERE NOT EXISTS"
         " (SELECT 1 FROM chunks AS c WHERE c.text_hash = vectors.text_hash)"
     )
+
+
+@contextmanager
+def wiping(connection: apsw.Connection) -> Iterator[None]:
+    """What is deleted meanwhile is overwritten, in tables and in the full-text index.
+
+    Vectors and tags that nobody needs any more go, too.
+    """
+    connection.execute("PRAGMA secure_delete = ON")
+    for index in _INDEXES:
+        connection.execute(f"INSERT INTO {index}({index}, rank) VALUES ('secure-delete', 1)")
+    try:
+        yield
+        forget_vectors(connection)
+        connection.execute(
+            "DELETE FROM tags WHERE NOT EXISTS"
+            " (SELECT 1 FROM document_tags AS dt WHERE dt.tag = tags.row)"
+        )
+        for index in _INDEXES:
+            connection.execute(f"INSERT INTO {index}({index}, rank) VALUES ('secure-delete', 0)")
+    finally:
+        connection.execute("PRAGMA secure_delete = OFF")
+
+
+_INDEXES = ("words", "name_trigrams", "text_trigrams")
+
+
+def empty_log(connection: apsw.Connection) -> None:
+    """Put what was committed into the file and empty the log, which holds old pages.
+
+    Readers may keep the log open; then the next one to close the file does it.
+    """
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -1,0 +1,108 @@
+"""`twolane save`: one bookmark, note or prompt from the command line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import twolane.interfaces.cli.output as output
+from twolane.drafts import SAVED, Draft
+from twolane.errors import BadInput, NoSuchDocument
+from twolane.interfaces import writing_wire
+from twolane.interfaces.cli.opening import load_settings, open_library
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8, typed
+from twolane.model import Kind, digest
+from twolane.scopes import Scope
+
+if TYPE_CHECKING:
+    from twolane.library import Library
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def save(
+    source: Annotated[
+        str, typer.Argument(metavar="URL|FILE|-", help="An address, a text file, or - for a text.")
+    ],
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Its title.")] = "",
+    description: Annotated[str, typer.Option(metavar="TEXT", help="What it is about.")] = "",
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="A tag to give it.")] = None,
+    kind: Annotated[
+        Kind | None, typer.Option(metavar="KIND", help="note or prompt, for a text.")
+    ] = None,
+    collection: Annotated[
+        str, typer.Option(metavar="NAME", help="Otherwise bookmarks for an address, saved else.")
+    ] = "",
+    id: Annotated[str, typer.Option(metavar="ID", help="The id to save it under.")] = "",
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Save a bookmark, or a text as a note or a prompt."""
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    draft = _draft(typed(source), kind, typed(collection), typed(id))
+    with open_library(settings, create=True) as library:
+        draft = _added_to(_held(library, draft), draft)
+        draft = replace(
+            draft,
+            title=typed(title) or draft.title,
+            description=typed(description) or draft.description,
+            tags=(*draft.tags, *map(typed, tag or ())),
+        )
+        saved = library.save(draft)
+    if as_json:
+        output.say_json(writing_wire.saved_json([saved]))
+    elif not quiet:
+        what = "saved" if saved.created else "changed" if saved.changed else "held already"
+        output.say((saved.id, output.PLACE), f"  {what}")
+
+
+def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
+    """What the words of the command say; ids are those that an import would give."""
+    from twolane.exchange.addresses import id_in, normalised
+
+    if _ADDRESS.match(source):
+        if kind not in (None, Kind.BOOKMARK):
+            raise BadInput(f"an address is saved as a bookmark, not as a {kind}")
+        place = collection or "bookmarks"
+        named = id or id_in(place, normalised(source))
+        return Draft(named, kind=Kind.BOOKMARK, url=source, collection=place)
+    if kind == Kind.BOOKMARK:
+        raise BadInput(f"{source!r} is no address; write it with https://")
+    body, name = _text(source)
+    place = collection or SAVED
+    return Draft(id or id_in(place, name), kind=kind or Kind.NOTE, body=body, collection=place)
+
+
+def _text(source: str) -> tuple[str, str]:
+    """A text and what it is called; one without a name is called after its content."""
+    if source == "-":
+        body = sys.stdin.buffer.read().decode("utf-8", "replace")
+        if not body.strip():
+            raise BadInput("there is no text on standard input; nothing was saved")
+        return body, digest(body)
+    path = Path(source).expanduser()
+    require_utf8(path)
+    return path.read_text("utf-8", "replace"), path.name
+
+
+def _held(library: Library, draft: Draft) -> Draft | None:
+    """The document that would be replaced, if the user can see it."""
+    try:
+        held = library.document(draft.id, scope=Scope(archived=True))
+    except NoSuchDocument:
+        return None
+    return Draft.of(held) if held.id == draft.id else None
+
+
+def _added_to(held: Draft | None, draft: Draft) -> Draft:
+    """The draft with what is held beside it: a second look at a page does not lose its tags."""
+    if held is None:
+        return draft
+    return replace(held, body=draft.body or held.body, url=draft.url or held.url, updated=None)

@@ -1,0 +1,44 @@
+"""`twolane save`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.interfaces.conftest import Cli
+
+
+def test_a_bookmark_is_saved_and_added_to(twolane: Cli) -> None:
+    """A second time adds tags and keeps what is not given again."""
+    twolane("save", "https://Example.org/ants/", "--title", "Ants", "--tag", "to read")
+    told = json.loads(
+        twolane("save", "https://example.org/ants", "--tag", "insects", "--json").stdout
+    )
+    assert told["documents"][0] == {
+        "id": "bookmarks/https://example.org/ants",
+        "version": 2,
+        "changed": True,
+        "created": False,
+    }
+    held = twolane.json("get", "Ants")
+    assert (held["kind"], held["tags"]) == ("bookmark", ["to read", "insects"])
+    assert "held already" in twolane("save", "https://example.org/ants").stdout
+
+
+def test_texts_are_saved(twolane: Cli, tmp_path: Path) -> None:
+    """From a file or from standard input, as a note or a prompt."""
+    file = tmp_path / "bees.md"
+    file.write_text("# Bees\n\nThey dance.")
+    assert "saved/bees.md  saved" in twolane("save", file).stdout
+    twolane("save", "-", "--kind", "prompt", "--id", "p", "--title", "Ask", stdin=b"Why {{x}}?")
+    assert twolane.json("get", "p")["kind"] == "prompt"
+    assert twolane.json("search", "dance")["results"][0]["title"] == "Bees"
+
+
+def test_what_makes_no_sense_is_refused(twolane: Cli, tmp_path: Path) -> None:
+    """No text, no address, no file: told, and nothing is saved."""
+    twolane("save", "-", code=2)
+    twolane("save", "example.org", "--kind", "bookmark", code=2)
+    twolane("save", "https://example.org", "--kind", "note", code=2)
+    assert "nowhere.md" in twolane("save", tmp_path / "nowhere.md", code=2).stderr
+    assert not twolane.db.exists()
