@@ -15,7 +15,6 @@ from typing import TypeVar
 from twolane.drafting import drafted, tags_of
 from twolane.drafts import Draft, Saved
 from twolane.errors import (
-    BadDraft,
     BadInput,
     Conflict,
     HeldInFile,
@@ -35,6 +34,7 @@ from twolane.model import (
     Prepared,
     Stems,
 )
+from twolane.ownership import may_see, owned, refusal
 from twolane.permissions import require
 from twolane.ports import Store, Stored
 from twolane.scopes import Capability, Scope
@@ -89,9 +89,16 @@ class Saver:
         Without `now`, times that nobody gave stay unknown.
         """
         require(scope, Capability.WRITE)
-        owned = [_owned(one, scope) for one in documents]
+        theirs = []
+        for one in documents:
+            try:
+                theirs.append(owned(one, scope))
+            except NotPermitted as error:
+                if refused is None:
+                    raise
+                refused[one.id] = error
         return self._repeated(
-            lambda: self._put(owned, scope, expected, refused, now), anew=not expected
+            lambda: self._put(theirs, scope, expected, refused, now), anew=not expected
         )
 
     def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
@@ -218,7 +225,7 @@ class Saver:
         reasons = {
             one.id: reason
             for one in documents
-            if (reason := _refusal(one, held.get(one.id), scope, rooted)) is not None
+            if (reason := refusal(one, held.get(one.id), scope, rooted)) is not None
         }
         if reasons and refused is None:
             raise next(iter(reasons.values()))
@@ -311,7 +318,7 @@ class Saver:
             document = held[id].document if id in held else None
             if (
                 document is None
-                or not _may_see(document, scope)
+                or not may_see(document, scope)
                 or (document.deleted and not deleted)
             ):
                 raise NoSuchDocument(id)
@@ -335,33 +342,6 @@ class Saver:
         return work()
 
 
-def _refusal(
-    document: Document, before: Stored | None, scope: Scope, rooted: frozenset[str]
-) -> TwolaneError | None:
-    """Why the scope may not save the document, or None if it may."""
-    if before and scope.owner is not None and before.document.owner != scope.owner:
-        return IdTaken(document.id)
-    if before is None and document.id.partition("/")[0] in rooted:
-        return BadDraft(document.id, "id", "ids that begin so belong to files; use another")
-    if before is None and document.collection in rooted:
-        reason = f"{document.collection!r} holds the files of a folder; choose another"
-        return BadDraft(document.id, "collection", reason)
-    for name in {document.collection, (before.document if before else document).collection}:
-        if name in rooted:
-            return HeldInFile(document.id, name)
-        if scope.collections and name not in scope.collections:
-            return NotPermitted(f"{Capability.WRITE} in the collection {name}")
-    return None
-
-
-def _owned(document: Document, scope: Scope) -> Document:
-    if scope.owner is None or document.owner == scope.owner:
-        return document
-    if document.owner is not None:
-        raise NotPermitted(f"{Capability.WRITE} for {document.owner}")
-    return replace(document, owner=scope.owner)
-
-
 def _merged(document: Document, before: Document | None, now: datetime | None) -> Document:
     """The document with what stays as it was where nothing else is said."""
     if before is None and now is None:
@@ -380,12 +360,6 @@ def _told(held: Document, change: Amendment | None) -> Saved:
     if change is None:
         return Saved(held.id, held.version, changed=False)
     return Saved(held.id, held.version + change.counts, changed=True)
-
-
-def _may_see(document: Document, scope: Scope) -> bool:
-    return (scope.owner is None or document.owner == scope.owner) and (
-        not scope.collections or document.collection in scope.collections
-    )
 
 
 def _by_collection(documents: Iterable[Document]) -> dict[str, list[Document]]:

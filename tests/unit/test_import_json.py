@@ -200,6 +200,18 @@ def test_problems_of_rows(library: Library, tmp_path: Path) -> None:
     assert library.document("b").title == "caf\N{REPLACEMENT CHARACTER}"
 
 
+def test_an_owner_imports_only_their_own(library: Library, tmp_path: Path) -> None:
+    """Rows of others, and ids that others hold, are problems; the rest is theirs."""
+    library.save(Draft("held", title="T", owner="bob"))
+    file = tmp_path / "x.jsonl"
+    rows = [{"id": "a", "title": "A"}, {"id": "b", "title": "B", "owner": "bob"}, {"id": "held"}]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    report = library.import_jsonl(file, scope=Scope(owner="ann"))
+    assert (report.added, report.failed) == (1, 2)
+    assert library.document("a").owner == "ann"
+    assert library.document("held").owner == "bob"
+
+
 def test_a_row_of_ten_megabytes_goes_in(library: Library, tmp_path: Path) -> None:
     """Large is no problem below the limit; above it the row is told."""
     file = tmp_path / "x.jsonl"
