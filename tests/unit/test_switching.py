@@ -222,6 +222,16 @@ class TestTwoSpaces:
         answer = library.search("another thing", mode="semantic")
         assert (answer.generation, answer.results[0].id) == (2, "x")
 
+    def test_a_backfill_ends_whatever_another_space_lacks(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """Failures of a space that nobody asked to fill are not waited for."""
+        library = open_library(Counting("fast"), Poisoned("hive 3"), retry_seconds=0.0)
+        library.index(vault)
+        assert library.embed(all_spaces=True).failed
+        done = library.embed(backfill=True)
+        assert (done.embedded, done.pending, done.stopped) == (0, 0, None)
+
     def test_a_rollback_keeps_the_better_space_back(
         self, open_library: Opener, vault: Path
     ) -> None:

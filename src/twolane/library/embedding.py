@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -92,11 +92,15 @@ class Embedding(Held):
                 self._store.retry(one.number)
         total = Embedded(target.number, 0, 0, 0, None, 0.0)
         while True:
+            filled = []
             for duty in self._duties(all_spaces=all_spaces, held=gate is not None):
+                if self._is_too_much(duty):
+                    continue
                 total = _added(total, self._fill(duty, progress))
                 if total.stopped is not None:
                     return self._left(total)
-            wait = self._wait() if backfill else None
+                filled.append(duty.generation.number)
+            wait = self._wait(filled) if backfill else None
             if wait is None:
                 break
             time.sleep(wait)
@@ -165,7 +169,10 @@ class Embedding(Held):
         Nothing that goes wrong here reaches the caller: the text is saved, and its vectors
         follow when somebody embeds what is left.
         """
-        if self._embedders.first is None or not ids or not self.settings.save_embed_seconds:
+        if self._embedders.first is None or not ids:
+            return False
+        if not self.settings.save_embed_seconds:
+            self._wake()
             return False
         with self._soon_lock:
             busy = self._soon is not None and not self._soon.done()
@@ -242,13 +249,14 @@ class Embedding(Held):
                 elif state in (GenerationState.SERVING, GenerationState.STANDBY):
                     yield _Duty(one, embedder, _FEW_PASSAGES)
 
-    def _fill(self, duty: _Duty, progress: Callable[[Progress], None]) -> Filled:
-        from twolane.pipeline import Filled, fill
+    def _is_too_much(self, duty: _Duty) -> bool:
+        if duty.most is None:
+            return False
+        return self._store.progress(duty.generation.number).pending > duty.most
 
-        if duty.most is not None:
-            left = self._store.progress(duty.generation.number)
-            if left.pending > duty.most:
-                return Filled(duty.generation.number, 0, 0)
+    def _fill(self, duty: _Duty, progress: Callable[[Progress], None]) -> Filled:
+        from twolane.pipeline import fill
+
         return fill(
             self._store,
             duty.embedder,
@@ -257,14 +265,9 @@ class Embedding(Held):
             progress=progress,
         )
 
-    def _wait(self) -> float | None:
-        """How long to wait before the rest can be embedded; None if there is none."""
-        waits = [
-            wait
-            for one in self._store.generations()
-            if one.state != GenerationState.RETIRED
-            and (wait := self._store.due(one.number)) is not None
-        ]
+    def _wait(self, generations: Iterable[int]) -> float | None:
+        """How long to wait before the rest of these can be embedded; None if there is none."""
+        waits = [wait for number in generations if (wait := self._store.due(number)) is not None]
         return min(_LOOK_SECONDS, max(_LEAST_WAIT, min(waits))) if waits else None
 
     def _left(self, total: Embedded) -> Embedded:
@@ -288,9 +291,9 @@ class Embedding(Held):
         from twolane.pipeline.worker import Turn
 
         embedded = 0
-        first = True
+        visited: list[int] = []
         for duty in self._duties(all_spaces=True):
-            deadline = None if first else time.monotonic() + _SLICE_SECONDS
+            deadline = time.monotonic() + _SLICE_SECONDS if visited else None
             filled = fill(
                 self._store,
                 duty.embedder,
@@ -300,14 +303,14 @@ class Embedding(Held):
                 # One core is left to whoever is waiting for an answer.
                 parallel=1,
             )
-            first = False
+            visited.append(duty.generation.number)
             embedded += filled.embedded
             if filled.stopped is not None:
                 return Turn(None, filled.stopped)
             if stop():
                 return Turn(None)
         settle(self._store, self._embedders.spaces, keep=self.settings.keep_generations, gate=gate)
-        return Turn(0.0 if embedded else self._wait())
+        return Turn(0.0 if embedded else self._wait(visited))
 
 
 @dataclass(frozen=True, slots=True)
