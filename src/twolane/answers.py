@@ -90,7 +90,7 @@ class Neighbour:
     """A document near a vector: its best chunk and that chunk's similarity.
 
     `vector` is the best chunk's own and `sentences` are the codes of its sentences' vectors,
-    where they were asked for.
+    where they were asked for; `sentence` is the place of the nearest of them, once it is known.
     """
 
     id: str
@@ -99,6 +99,7 @@ class Neighbour:
     similarity: float
     vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
     sentences: bytes = field(default=b"", compare=False, repr=False)
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ class Hit:
     `vote` scales the lane's weight for this document: a match of half the query votes half.
     `counterpart` is the document in the query's language that a document in another one
     translates; for a document in the query's language it is the translation that lifted it.
+    `sentence` is the place of the nearest sentence of the chunk at `position`.
     """
 
     id: str
@@ -153,6 +155,7 @@ class Hit:
     vote: float = 1.0
     matched: tuple[str, ...] = ()
     counterpart: Counterpart | None = None
+    sentence: int | None = None
 
 
 # Every search makes some hundreds of these two; a named tuple is made in a fifth of the time.
@@ -242,6 +245,7 @@ class Boost:
 class Fused(NamedTuple):
     """A document after fusion, with everything that made its score.
 
+    `position` is the chunk that the dense lane found, `sentence` the place of its nearest sentence.
     `relevance` is the chance that it is relevant, by its signs; None where that is not known.
     """
 
@@ -252,6 +256,7 @@ class Fused(NamedTuple):
     signs: Signs | None = None
     relevance: float | None = None
     boosts: tuple[Boost, ...] = ()
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

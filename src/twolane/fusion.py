@@ -38,18 +38,19 @@ def fuse(
     Where that document has a counterpart in the query's language, the lane judges it by that.
     """
     votes: dict[str, list[Contribution]] = {}
-    chunks: dict[str, int] = {}
+    chunks: dict[str, tuple[int, int | None]] = {}
     for ranking in rankings:
         for rank, hit in enumerate(ranking.hits, start=1):
             votes.setdefault(hit.id, []).append(_vote(ranking, rank, hit, k))
             if hit.position is not None:
-                chunks[hit.id] = hit.position
+                chunks[hit.id] = (hit.position, hit.sentence)
     if plausible is not None:
         _abstain({ranking.lane: ranking for ranking in rankings}, votes, k, plausible)
-    fused = [
-        Fused(id, sum([one.value for one in cast]), tuple(cast), chunks.get(id))
-        for id, cast in votes.items()
-    ]
+    fused = []
+    for id, cast in votes.items():
+        position, sentence = chunks.get(id, (None, None))
+        score = sum([one.value for one in cast])
+        fused.append(Fused(id, score, tuple(cast), position, sentence=sentence))
     fused.sort(key=lambda one: (-one.score, one.id))
     return fused
 

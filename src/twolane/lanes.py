@@ -15,7 +15,7 @@ from twolane.ports import Retrieval
 from twolane.query import Query
 from twolane.scopes import Scope, Word
 from twolane.scoring import score
-from twolane.sentence_codes import best_similarities
+from twolane.sentence_codes import nearest_sentences
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -120,6 +120,7 @@ def dense_hits(
             position=one.neighbour.position,
             vote=vote,
             counterpart=one.counterpart,
+            sentence=one.neighbour.sentence,
         )
         for one in ranked
     ]
@@ -139,12 +140,16 @@ def _with_sentences(
 
     query = vector[part]
     query = query / max(float(np.linalg.norm(query)), 1e-9)
-    best = best_similarities([one.sentences for one in found], query)
+    best, which = nearest_sentences([one.sentences for one in found], query)
     refined = [
         one
         if np.isnan(nearest)
-        else replace(one, similarity=(one.similarity + weight * float(nearest)) / (1 + weight))
-        for one, nearest in zip(found, best, strict=True)
+        else replace(
+            one,
+            similarity=(one.similarity + weight * float(nearest)) / (1 + weight),
+            sentence=place,
+        )
+        for one, nearest, place in zip(found, best, which, strict=True)
     ]
     return sorted(refined, key=lambda one: (-one.similarity, one.id))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
+from twolane.chunking.sentences import sentences
 from twolane.highlighting import (
     Mention,
     Sought,
@@ -47,6 +49,7 @@ def result_of(
     The passage that won is shown: the one with the query's words if the lexical lane gave more
     than the dense lane, else the dense lane's own.
     A snippet has about `length` characters around the words, or `opening` without any.
+    A passage that meaning found and that holds no sought word has its nearest sentence marked.
     `rarity` (term → inverse document frequency) lets rare words count more than common ones.
     """
     return _result(fused, document, chunks, sought(marks, rarity), length, opening)
@@ -95,6 +98,8 @@ def _result(
     languages = sorted({chunk.language for chunk in chunks if chunk.language})
     title = one_line(document.title)
     text, found = _text(document, chunk, words, languages, by_words)
+    if chunk and not found and not by_words and chunk.position == fused.position:
+        found = _nearest_sentence(text, document, chunk, fused.sentence)
     return Result(
         id=document.id,
         kind=document.kind,
@@ -276,6 +281,26 @@ def _passage(document: Document, chunk: Chunk | None, words: Sought) -> tuple[st
     whole = one_line(plain(document.body[chunk.start : chunk.end]))
     found = mentions(whole, words, [chunk.language])
     return (whole, found) if found or not text else (text, [])
+
+
+def _nearest_sentence(
+    text: str, document: Document, chunk: Chunk, place: int | None
+) -> list[Mention]:
+    """Where the sentence that the dense lane found stands in the shown text; nowhere is possible.
+
+    The lane knows its place among the sentences that were embedded, which are those of the whole
+    chunk; it is looked for blank by blank, since pieces were joined by blanks and shown in a line.
+    """
+    if place is None:
+        return []
+    all_of_them = sentences(plain(document.body[chunk.start : chunk.end]))
+    if place >= len(all_of_them):
+        return []
+    # A short heading is one with the sentence below it, and is left out of what is shown.
+    headings = one_line(plain(document.body[chunk.start : _after_headings(document, chunk)]))
+    sentence = one_line(all_of_them[place]).removeprefix(headings).strip()
+    found = re.search(r"\s*".join(map(re.escape, sentence.split(" "))), text)
+    return [Mention(found.start(), found.end(), 0)] if found and sentence else []
 
 
 def _after_headings(document: Document, chunk: Chunk) -> int:

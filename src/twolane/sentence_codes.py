@@ -49,18 +49,31 @@ def best_similarities(codes: Sequence[bytes], query: Vector) -> Vector:
 
     NaN for a passage without sentences.
     """
+    return nearest_sentences(codes, query)[0]
+
+
+def nearest_sentences(codes: Sequence[bytes], query: Vector) -> tuple[Vector, list[int]]:
+    """For each passage the similarity of its nearest sentence, and which one that is.
+
+    NaN and -1 for a passage without sentences.
+    """
     import numpy as np
 
     width = len(query) // 2
     counts = np.array([len(one) // width for one in codes])
     best = np.full(len(codes), np.nan, np.float32)
+    which = np.full(len(codes), -1)
     held = np.flatnonzero(counts)
     if len(held):
         packed = np.frombuffer(b"".join(codes), np.uint8).reshape(-1, width)
         values = _pairs(len(query))[packed].reshape(len(packed), len(query))
         starts = np.concatenate(([0], np.cumsum(counts[held])[:-1]))
-        best[held] = np.maximum.reduceat(values @ query, starts)
-    return best
+        similarities = values @ query
+        best[held] = np.maximum.reduceat(similarities, starts)
+        highest = np.flatnonzero(similarities == np.repeat(best[held], counts[held]))
+        # Two sentences may be alike; the first of them stands for both.
+        which[held] = highest[np.searchsorted(highest, starts)] - starts
+    return best, which.tolist()
 
 
 def _step(dimensions: int) -> float:

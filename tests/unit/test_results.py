@@ -180,6 +180,52 @@ def test_the_passage_that_won_is_shown(fused: Fused, position: int) -> None:
     assert visible(result.snippet) in one_line(plain(PARTS[position]))
 
 
+PASSAGE = (
+    "## Care\n\nBrush them after every run. Stuff wet ones with newspaper overnight, far from the "
+    "stove.\n\n- Laces go first\n- Soles last 800 km. Then they are for the garden.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "marked"),
+    [
+        (0, "Brush them after every run."),
+        (1, "Stuff wet ones with newspaper overnight, far from the stove."),
+        (2, "Laces go first Soles last 800 km."),
+        (9, None),
+        (None, None),
+    ],
+)
+def test_the_nearest_sentence_is_marked(place: int | None, marked: str | None) -> None:
+    """Where meaning alone found the passage, its nearest sentence is marked, if it is known."""
+    document, chunks = note(PARTS[0], PASSAGE)
+    fused = found_by(dense=0.02, position=1)._replace(sentence=place)
+    shown = result_of(fused, document, chunks, words("boat")).snippet
+    assert re.findall("<mark>(.*?)</mark>", shown) == ([marked] if marked else [])
+    assert visible(shown).strip("…") in one_line(plain(PASSAGE))
+
+
+def test_words_are_marked_before_sentences() -> None:
+    """A passage that holds the query's words shows these; so does one that words found."""
+    document, chunks = note(PARTS[0], PASSAGE)
+    for fused, query in (
+        (found_by(dense=0.02, position=1), "newspapers"),
+        (found_by(0.02), "boat"),
+    ):
+        result = result_of(fused._replace(sentence=0), document, chunks, words(query))
+        assert "Brush" not in "".join(re.findall("<mark>(.*?)</mark>", result.snippet))
+
+
+def test_a_sentence_without_blanks_is_found() -> None:
+    """Short sentences of a script without blanks were joined by one, and are marked as written."""
+    text = "他买了一条旧木船，花了很多钱。第二天早上他就离开了这里。他再也没有回来过，谁也不知" * 2
+    document, chunks = note(text, headings=False)
+    fused = found_by(dense=0.02, position=0)._replace(sentence=0)
+    marked = re.findall("<mark>(.*?)</mark>", result_of(fused, document, chunks, ()).snippet)
+    assert marked
+    assert marked[0] in text
+
+
 def test_other_lane_or_first_passage_where_the_winner_has_none() -> None:
     """Without a passage of its own the winner shows the other lane's, else the first."""
     document, chunks = note(*PARTS)

@@ -21,7 +21,7 @@ from twolane.lanes import Closer, dense_hits
 from twolane.model import Collection, Space
 from twolane.pipeline import fill
 from twolane.scopes import Scope
-from twolane.sentence_codes import best_similarities, coded, sentence_part
+from twolane.sentence_codes import best_similarities, coded, nearest_sentences, sentence_part
 from twolane.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -53,6 +53,26 @@ class TestCutting:
         assert sentences("A sentence that is long enough to stand.\nOr so.") == [
             "A sentence that is long enough to stand. Or so."
         ]
+
+    @pytest.mark.parametrize(
+        "kept",
+        [
+            "Dr. Smith paid 3.5 pounds for the old wooden boat, e.g. in cash.",
+            "Ask Mr. Jones, i.e. the boss of the yard, about release 1.2.3 of it.",
+            "See vol. 2 and fig. 7 of the book by J. R. Hartley on fly fishing.",
+            "Купил у А. С. Пушкина за 3,5 тыс. руб. старую лодку, и т. д. без конца.",
+            "Die Kiste, z.B. aus Holz, wiegt ca. 3 Kilo und steht im Keller.",
+        ],
+    )
+    def test_abbreviations_initials_and_decimals(self, kept: str) -> None:
+        """A full stop inside a sentence does not end it."""
+        before, after = "The one before it is a sentence.", "Another one follows after it, too."
+        assert sentences(f"{before} {kept} {after}") == [before, kept, after]
+
+    def test_items_of_lists(self) -> None:
+        """Items of a list are apart, and the number of one is no sentence."""
+        items = ["- one item of a list that is long", "2. Numbered, and long enough, too"]
+        assert sentences("\n".join(items)) == items
 
     @given(st.text(alphabet="ab .!?\n。", max_size=3000))
     def test_nothing_is_lost(self, text: str) -> None:
@@ -91,6 +111,13 @@ class TestCodes:
         assert np.isnan(found[1])
         assert found[0] == pytest.approx(float((rows[:3] @ query).max()), abs=0.03)
         assert found[2] == pytest.approx(1.0, abs=0.03)
+
+    def test_which_sentence_is_nearest(self) -> None:
+        """The place of the best sentence within its passage, the first of equals, -1 for none."""
+        codes = [coded(np.stack([Y, X, X])), b"", coded(np.stack([X, Y]))]
+        assert nearest_sentences(codes, X)[1] == [1, -1, 0]
+        assert nearest_sentences(codes, Y)[1] == [0, -1, 1]
+        assert nearest_sentences([b""], X)[1] == [-1]
 
     def test_no_sentences_at_all(self) -> None:
         """Passages without sentences are told as such."""

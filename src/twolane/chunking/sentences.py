@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from twolane.chunking.splitting import LINE, SENTENCE
 
 # A shorter piece (a heading, "Yes.", "1.") means little alone and joins its neighbour.
@@ -16,7 +18,8 @@ def sentences(text: str) -> list[str]:
 
     They hold every word of the text, and there are at most 24 of them.
     """
-    cuts = {found.end() for pattern in (SENTENCE, LINE) for found in pattern.finditer(text)}
+    cuts = {found.end() for found in LINE.finditer(text)}
+    cuts |= {found.end() for found in SENTENCE.finditer(text) if _ends(text, found)}
     pieces = []
     start = 0
     for end in (*sorted(cuts), len(text)):
@@ -30,6 +33,25 @@ def sentences(text: str) -> list[str]:
         shortest *= 2
         joined = _joined(pieces, shortest)
     return joined
+
+
+def _ends(text: str, stop: re.Match[str]) -> bool:
+    """Whether a sentence ends here, and not an abbreviation, an initial or a number of a list."""
+    if stop[0][0] != ".":
+        return True
+    if text[stop.end() : stop.end() + 1].islower():
+        return False
+    before = _WORD.search(text, max(0, stop.start() - 20), stop.start())
+    word = before[0].lower() if before else ""
+    return not (len(word) == 1 or word.isdigit() or word in _ABBREVIATIONS)
+
+
+# What stands before a capital letter or a number more often than at the end of a sentence.
+_ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st vs no nr art fig vol pp cf ca approx e.g i.e bzw z.b sr sra srta mme mlle"
+    " ул им рис стр табл гл руб тыс млн проф акад".split()
+)
+_WORD = re.compile(r"[\w.]+$")
 
 
 def _joined(pieces: list[str], shortest: int) -> list[str]:
