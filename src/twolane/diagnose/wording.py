@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from twolane.answers import Lane
-from twolane.diagnose.values import MAIN_LANES, Diagnosis, Opinion, Standing, WordFound
+from twolane.diagnose.values import (
+    MAIN_LANES,
+    Change,
+    Diagnosis,
+    Opinion,
+    Standing,
+    Suggestion,
+    WordFound,
+)
 
 # How each lane looks at a document; a lane that is not here is called by its name.
 _BY = {
@@ -38,6 +46,22 @@ def verdict(diagnosis: Diagnosis) -> str:
     if not opinions:
         reasons = ["a query of filters alone lists what they leave, newest first"]
     return f"{place}: {'; '.join(reasons)}." if reasons else f"{place}."
+
+
+def suggested(suggestion: Suggestion | None) -> str:
+    """What to try, in half a sentence; empty if nothing helps."""
+    if suggestion is None:
+        return ""
+    place = f"it is {ordinal(suggestion.rank)}"
+    match suggestion.change:
+        case Change.THRESHOLD:
+            return f"with {suggestion.what} = {suggestion.value:g} {place}"
+        case Change.ARCHIVED:
+            return f"with archived documents {place}"
+        case Change.TERM:
+            return f"without {suggestion.what} {place}: {suggestion.query}"
+        case Change.FILTER:
+            return f"without the filter {suggestion.what} {place}: {suggestion.query}"
 
 
 def ordinal(number: int) -> str:

@@ -17,6 +17,7 @@ from twolane.interfaces.cli.generation import generation
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.importing import importing
 from twolane.interfaces.cli.index import index
+from twolane.interfaces.cli.mcp import mcp
 from twolane.interfaces.cli.reading import get, outline
 from twolane.interfaces.cli.save import save
 from twolane.interfaces.cli.search import search
@@ -55,6 +56,7 @@ for _command in (
     settings,
     serve,
     save,
+    mcp,
     delete,
     undelete,
     purge,

@@ -16,7 +16,7 @@ from twolane.interfaces.why_wire import diagnosis_json
 
 if TYPE_CHECKING:
     from twolane.diagnose import Diagnosis
-    from twolane.diagnose.values import Opinion, Passage, Suggestion, WordFound
+    from twolane.diagnose.values import Opinion, Passage, WordFound
 
 
 @filtered
@@ -56,6 +56,8 @@ def why(
 
 
 def _show(found: Diagnosis, *, quiet: bool) -> None:
+    from twolane.diagnose.wording import suggested
+
     output.say((found.verdict, output.TITLE))
     if quiet:
         return
@@ -70,7 +72,7 @@ def _show(found: Diagnosis, *, quiet: bool) -> None:
         ("passage", _passage(found.passage)),
         *(("obstacle", f"{one.reason}  ({one.origin.value})") for one in found.obstacles),
         *(("degraded", f"{one.lane.value} did not run: {one.reason}") for one in found.degraded),
-        ("try", _suggestion(found.suggestion)),
+        ("try", suggested(found.suggestion)),
     ]
     shown = [(name, value) for name, value in rows if value]
     if shown:
@@ -125,21 +127,3 @@ def _passage(passage: Passage | None) -> str:
     heading = " > ".join(passage.heading)
     near = f"similarity {passage.similarity:.3f}" if passage.similarity is not None else ""
     return "  ".join(part for part in (lines, heading, near) if part)
-
-
-def _suggestion(suggestion: Suggestion | None) -> str:
-    from twolane.diagnose.values import Change
-    from twolane.diagnose.wording import ordinal
-
-    if suggestion is None:
-        return ""
-    place = f"it is {ordinal(suggestion.rank)}"
-    match suggestion.change:
-        case Change.THRESHOLD:
-            return f"with {suggestion.what} = {suggestion.value:g} {place}"
-        case Change.ARCHIVED:
-            return f"with archived documents {place}"
-        case Change.TERM:
-            return f"without {suggestion.what} {place}: {suggestion.query}"
-        case Change.FILTER:
-            return f"without the filter {suggestion.what} {place}: {suggestion.query}"

@@ -1,0 +1,1 @@
+"""The library for agents: few tools, small answers, exact passages."""

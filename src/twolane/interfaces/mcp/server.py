@@ -1,0 +1,158 @@
+"""The server: tools and resources of one library, over any transport of the protocol."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, unquote
+
+import anyio.to_thread
+import mcp_types as types
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+
+from twolane import __version__
+from twolane.errors import TwolaneError
+from twolane.interfaces.failures import message
+from twolane.interfaces.mcp import texts
+from twolane.interfaces.mcp.tools import TOOLS, checked
+from twolane.scopes import Capability, Scope
+
+if TYPE_CHECKING:
+    from twolane.library import Library
+
+log = logging.getLogger("twolane.mcp")
+
+# An agent reads; whatever it is told, it cannot write here.
+READER = Scope(capabilities=frozenset({Capability.SEARCH, Capability.SEMANTIC}))
+
+_SEARCHED = "twolane://search/"
+_DOCUMENT = "twolane://document/"
+_RESOURCE_TOKENS = 4000
+
+T = TypeVar("T")
+
+
+def make_server(library: Library, scope: Scope = READER) -> Server[Any]:
+    """A server that answers from the library, within the scope."""
+    tools = {tool.name: tool for tool in TOOLS}
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=tool.schema,
+                    annotations=types.ToolAnnotations(read_only_hint=True),
+                )
+                for tool in TOOLS
+            ]
+        )
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = tools.get(params.name)
+        if tool is None:
+            return _told(
+                f"there is no tool {params.name!r}; there are {', '.join(tools)}", bad=True
+            )
+        try:
+            given = checked(tool, params.arguments or {})
+            return _told(await _aside(lambda: tool.run(library, scope, given)))
+        except TwolaneError as error:
+            # What an agent can mend comes back as an answer, not as a failure of the protocol.
+            return _told(message(error), bad=True)
+
+    async def list_templates(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    name="search",
+                    uri_template=_SEARCHED + "{query}",
+                    description="The best passages for a query.",
+                    mime_type="text/plain",
+                ),
+                types.ResourceTemplate(
+                    name="document",
+                    uri_template=_DOCUMENT + "{id}",
+                    description="A document by id, path, URL or unique title.",
+                    mime_type="text/markdown",
+                ),
+            ]
+        )
+
+    async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
+        recent = await _aside(lambda: _recent(library, scope))
+        return types.ListResourcesResult(resources=recent)
+
+    async def read_resource(
+        _context: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            text = await _aside(lambda: _read(library, scope, uri))
+        except TwolaneError as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=message(error)) from error
+        contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
+        return types.ReadResourceResult(contents=[contents])
+
+    return Server(
+        "twolane",
+        version=__version__,
+        instructions=instructions(library, scope),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+
+
+def instructions(library: Library, scope: Scope = READER) -> str:
+    """How to use the server, and what is in it now."""
+    stats = library.status(scope=scope).stats
+    languages = ", ".join(sorted(stats.languages)) or "no language yet"
+    held = [
+        f"Search over {stats.documents} notes, bookmarks and prompts of the user ({languages}).",
+        *(f"- {line}" for line in texts.collections(library)),
+        "Start with search; ask in the user's words, in any language. "
+        "Each result cites path, headings and lines: read on with get (toc_path or lines), "
+        "see a document's headings with outline. "
+        "If relevance is low or the answer says 'nothing relevant', say so instead of guessing. "
+        "If a document should have been found, ask why.",
+    ]
+    return "\n".join(held)
+
+
+def _recent(library: Library, scope: Scope) -> list[types.Resource]:
+    """The latest documents, for clients that show a list to choose from."""
+    answer = library.search("", scope=scope, limit=20)
+    return [
+        types.Resource(
+            name=one.title,
+            uri=_DOCUMENT + quote(one.id, safe="/"),
+            mime_type="text/markdown",
+        )
+        for one in answer.results
+    ]
+
+
+def _read(library: Library, scope: Scope, uri: str) -> str:
+    if uri.startswith(_SEARCHED):
+        query = unquote(uri.removeprefix(_SEARCHED))
+        answer = library.search(query, scope=scope, limit=10)
+        return texts.found(library, scope, answer, _RESOURCE_TOKENS)
+    if uri.startswith(_DOCUMENT):
+        part = library.excerpt(unquote(uri.removeprefix(_DOCUMENT)), scope=texts.named(scope))
+        return part.text
+    raise TwolaneError(f"there is no resource {uri}; there are {_SEARCHED}… and {_DOCUMENT}…")
+
+
+async def _aside(call: Callable[[], T]) -> T:
+    """Run the call in a thread: the core is synchronous, and the server must go on listening."""
+    return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+
+
+def _told(text: str, *, bad: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=bad)

@@ -1,0 +1,199 @@
+"""Answers as plain text that stays within a number of tokens.
+
+Every passage is cited by path, heading path and line range, so that it can be quoted and read on.
+What does not fit is left out at the end and said to be.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from twolane.chunking import estimate_tokens
+from twolane.diagnose.wording import suggested
+from twolane.excerpts import lines_of
+
+if TYPE_CHECKING:
+    from twolane.answers import Answer, Degradation, Result
+    from twolane.diagnose.values import Diagnosis
+    from twolane.excerpts import Excerpt
+    from twolane.library import Library
+    from twolane.model import Document
+    from twolane.scopes import Scope
+    from twolane.similar import SimilarAnswer
+
+_MARK = re.compile(r"</?mark>")
+
+# What a line that something was left out costs, with room for its numbers.
+_REMARK_TOKENS = 30
+
+
+def named(scope: Scope) -> Scope:
+    """The scope for a document that is named outright: it may be archived."""
+    return replace(scope, archived=True)
+
+
+def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
+    """The results of a search, each with as much of its passage as there is room for."""
+    head = _warnings(answer.degraded)
+    head += [
+        f"{one.typed!r} was taken for {one.written or ', '.join(one.terms)!r}"
+        for one in answer.repairs
+    ]
+    if not answer.results:
+        return "\n".join([*head, "nothing found"])
+    if answer.answerable is False:
+        head.append("nothing relevant; nearest:")
+    head += [f"{name}: {text}" for name, text in sorted(answer.collections.items())]
+    places = [_cited(place, one) for place, one in enumerate(answer.results, 1)]
+    left = tokens - sum(estimate_tokens(text) + 1 for text in (*head, *places)) - _REMARK_TOKENS
+    share = max(0, left // len(answer.results))
+    blocks = [
+        f"{place}\n{_fitted(_passage(library, scope, one), share)}" if share > 15 else place
+        for place, one in zip(places, answer.results, strict=True)
+    ]
+    return _joined(head, blocks, tokens, "\n\n")
+
+
+def alike(answer: SimilarAnswer, tokens: int) -> str:
+    """Documents that are similar to one, with what they share."""
+    head = [f"like {answer.id}:"] if answer.results else [f"nothing is like {answer.id}"]
+    head += _warnings(answer.degraded)
+    lines = []
+    for place, one in enumerate(answer.results, 1):
+        parts = [f"{place}. {one.title} [{one.id}]"]
+        if one.pair:
+            parts.append(f"{_trail(one.pair.other.heading)}{_range(one.pair.other.lines)}")
+        if one.shared:
+            parts.append(f"shares {', '.join(one.shared)}")
+        if one.linked:
+            parts.append("linked")
+        lines.append("; ".join(parts))
+    return _joined(head, lines, tokens, "\n")
+
+
+def read(part: Excerpt, tokens: int) -> str:
+    """Part of a document, cut at a line if it is too long, with where to read on."""
+    document = part.document
+    heading = f" > {part.heading}" if part.heading else ""
+    head = f"{document.title} [{document.id}]{heading}{_range(part.lines)}"
+    lines = part.text.removesuffix("\n").split("\n")
+    kept = _longest(lines, tokens - estimate_tokens(head) - _REMARK_TOKENS)
+    text = "\n".join([head, "", *lines[:kept]])
+    if kept == len(lines):
+        return text
+    after = part.first_line + kept
+    last = part.first_line + len(lines) - 1
+    return f"{text}\n[cut: {len(lines) - kept} lines left; read on with lines {after}-{last}]"
+
+
+def headings(document: Document, tokens: int) -> str:
+    """The headings of a document, each with the line of the file on which it stands."""
+    top = min((one.level for one in document.headings), default=1)
+    lines = [f"{'  ' * (one.level - top)}{one.text} (line {one.line})" for one in document.headings]
+    head = f"{document.title} [{document.id}]"
+    return _joined([head], lines or ["it has no headings"], tokens, "\n")
+
+
+def reasons(diagnosis: Diagnosis, tokens: int) -> str:
+    """Why a document is, or is not, among the results."""
+    head = [f"{diagnosis.title} [{diagnosis.id}]: {diagnosis.verdict}"]
+    lines = [f"{one.kind.value}: {one.reason}" for one in diagnosis.obstacles]
+    for one in diagnosis.opinions:
+        rank = f"rank {one.rank} of {one.hits}" if one.rank else f"not among {one.hits}"
+        reason = f" ({one.reason})" if one.reason else ""
+        lines.append(f"{one.lane.value} lane: {rank}{reason}")
+    missing = [one.word for one in diagnosis.words if not one.held]
+    if missing:
+        lines.append(f"words that it does not hold: {', '.join(missing)}")
+    if change := suggested(diagnosis.suggestion):
+        lines.append(f"to bring it in: {change}")
+    return _joined(head, lines, tokens, "\n")
+
+
+def standing(library: Library, scope: Scope) -> str:
+    """What is indexed, and how complete it is."""
+    status = library.status(scope=scope)
+    languages = ", ".join(
+        f"{name} {count}" for name, count in sorted(status.stats.languages.items())
+    )
+    progress = status.progress
+    lines = [
+        f"{status.stats.documents} documents in {status.stats.chunks} passages",
+        f"languages: {languages or 'none'}",
+        f"vectors: {progress.ready} ready, {progress.pending} pending, {progress.failed} failed",
+        *collections(library),
+        *_warnings(status.degraded),
+    ]
+    return "\n".join(lines)
+
+
+def collections(library: Library) -> list[str]:
+    """A line for each collection, with its own words about itself."""
+    return [
+        f"collection {one.name}: {one.description}" if one.description else f"collection {one.name}"
+        for one in library.collections()
+    ]
+
+
+def _warnings(degraded: Iterable[Degradation]) -> list[str]:
+    return [f"warning: the {one.lane.value} lane is missing: {one.reason}" for one in degraded]
+
+
+def _cited(place: int, one: Result) -> str:
+    """The line that names a result and says where its passage stands."""
+    relevance = "" if one.relevance is None else f" relevance {one.relevance:.2f}"
+    where = f"{one.path or one.url or ''}{_trail(one.heading)}{_range(one.lines)}"
+    return f"{place}. {one.title} [{one.id}] {where}{relevance}"
+
+
+def _passage(library: Library, scope: Scope, one: Result) -> str:
+    """The passage that won, as it is written; its snippet where it has no lines."""
+    if one.lines is not None:
+        document = library.document(one.id, scope=named(scope))
+        return lines_of(document, *one.lines).text.strip()
+    return html.unescape(_MARK.sub("", one.snippet))
+
+
+def _trail(heading: Sequence[str]) -> str:
+    return f" > {' > '.join(heading)}" if heading else ""
+
+
+def _range(lines: tuple[int, int] | None) -> str:
+    return f" lines {lines[0]}-{lines[1]}" if lines else ""
+
+
+def _fitted(text: str, tokens: int) -> str:
+    """The text, or as many of its words as fit."""
+    if estimate_tokens(text) <= tokens:
+        return text
+    words = text.split(" ")
+    kept = _longest(words, tokens - 2, " ")
+    return f"{' '.join(words[:kept])} …"
+
+
+def _longest(pieces: Sequence[str], tokens: int, between: str = "\n") -> int:
+    """How many pieces from the front fit, at least one."""
+    least, most = 1, len(pieces)
+    while least < most:
+        middle = (least + most + 1) // 2
+        if estimate_tokens(between.join(pieces[:middle])) <= tokens:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _joined(head: Sequence[str], blocks: Iterable[str], tokens: int, between: str) -> str:
+    """Head and blocks; blocks that do not fit are counted instead."""
+    listed = list(blocks)
+    start = "\n".join(head)
+    room = tokens - estimate_tokens(start) - _REMARK_TOKENS
+    kept = _longest(listed, room, between) if listed else 0
+    text = between.join(listed[:kept])
+    left = len(listed) - kept
+    remark = [f"[{left} more left out: raise max_tokens or lower limit]"] if left else []
+    return "\n".join(part for part in (start, text, *remark) if part)

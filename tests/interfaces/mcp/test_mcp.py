@@ -1,0 +1,261 @@
+"""`twolane mcp` with a real client, over both transports."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+
+from tests.interfaces.conftest import Cli, write
+from twolane.chunking import estimate_tokens
+from twolane.interfaces.mcp.tools import TOOLS
+
+NOTES = {
+    "garden/compost.md": (
+        "---\ntags: [garden]\n---\n# Compost\n\nA heap of leaves.\n\n## Layers\n\n"
+        "Green on brown, never green alone.\n\n### Worms\n\nThey do the work at night.\n\n"
+        "## Smell\n\nA good heap smells of forest.\n"
+    ),
+    "bread.md": "# Bread\n\nRye, water and a quagga of salt.\n",
+    "secret.md": "---\nsearch: false\n---\n# Secret\n\nNobody finds the quagga here.\n",
+    "чай.md": "# Чай\n\nЗелёный чай заваривают при восьмидесяти градусах.\n",
+    "long.md": "# Long\n\n"
+    + "\n\n".join(f"Paragraph {n} about okapis." for n in range(400))
+    + "\n",
+}
+
+Session = Callable[[Client], Awaitable[None]]
+
+
+@pytest.fixture
+def library(twolane: Cli, tmp_path: Path) -> Cli:
+    """A command line whose library holds the notes."""
+    twolane("index", write(tmp_path / "notes", NOTES))
+    twolane("collection", "describe", "notes", "What I grow, bake and drink.")
+    return twolane
+
+
+def over_streams(cli: Cli, session: Session) -> None:
+    """Talk to a server of one's own over its standard streams."""
+
+    async def run() -> None:
+        command, *arguments = cli.arguments("mcp")
+        parameters = StdioServerParameters(
+            command=command, args=arguments, env=cli.environment, cwd=str(cli.home)
+        )
+        async with Client(stdio_client(parameters)) as client:
+            await session(client)
+
+    anyio.run(run)
+
+
+@pytest.fixture
+def address(library: Cli) -> Iterator[str]:
+    """A server over HTTP."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        library.arguments("mcp", "--http", "--port", str(port)),
+        env=library.environment,
+        cwd=library.home,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline().decode()
+    assert "/mcp" in line, line
+    yield re.findall(r"http://\S+", line)[0]
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def over_http(address: str, session: Session) -> None:
+    """Talk to the server over HTTP."""
+
+    async def run() -> None:
+        async with Client(address) as client:
+            await session(client)
+
+    anyio.run(run)
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> str:
+    """What a tool answers."""
+    result = await client.call_tool(tool, arguments)
+    (content,) = result.content
+    text: str = content.text  # type: ignore[union-attr]
+    assert not result.is_error, text
+    return text
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    """What a tool says to a call that it cannot answer."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    text: str = result.content[0].text  # type: ignore[union-attr]
+    return text
+
+
+async def search_outline_get(client: Client) -> None:
+    """The way of an agent: search, look at the headings, read the section."""
+    said = await told(client, "search", query="green on brown layers")
+    assert said.splitlines()[0].startswith("What I grow") or "What I grow" in said
+    assert "garden/compost.md" in said
+    assert "> Layers" in said
+    assert re.search(r"lines \d+-\d+", said)
+    headings = await told(client, "outline", doc="garden/compost.md")
+    assert "  Layers (line 8)" in headings
+    section = await told(client, "get", doc="garden/compost.md", toc_path="Layers > Worms")
+    assert "at night" in section
+    assert "forest" not in section
+    lines = await told(client, "get", doc="garden/compost.md", lines="14-16")
+    assert "Worms" in lines or "Smell" in lines or "night" in lines
+
+
+def test_a_session_over_streams(library: Cli) -> None:
+    """Search, outline and get over standard input and output."""
+    over_streams(library, search_outline_get)
+
+
+def test_a_session_over_http(address: str) -> None:
+    """The same session over streamable HTTP."""
+    over_http(address, search_outline_get)
+
+
+def test_everything_over_one_connection(library: Cli) -> None:
+    """Each tool, resource and refusal answers as it promises, in one session."""
+
+    async def session(client: Client) -> None:
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == [
+            "search",
+            "similar",
+            "get",
+            "outline",
+            "why",
+            "status",
+        ]
+        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+        await _instructions(client)
+        await _searches(client)
+        await _others(client)
+        await _resources(client)
+        await _refusals(client)
+
+    over_streams(library, session)
+
+
+async def _instructions(client: Client) -> None:
+    """They are made from the live index."""
+    text = client.instructions or ""
+    assert "4 notes" in text
+    assert "What I grow, bake and drink." in text
+    assert "en" in text
+    assert "ru" in text
+
+
+async def _searches(client: Client) -> None:
+    """Budgets hold, hidden notes stay hidden, filters and wordings count."""
+    assert "Secret" not in await told(client, "search", query="quagga", limit=10)
+    assert "Bread" in await told(client, "search", query="quagga")
+    assert "nothing found" in await told(client, "search", query='"no such phrase anywhere"')
+    only = await told(client, "search", query="heap", filter="tag:garden")
+    assert "Compost" in only
+    assert "Bread" not in only
+    assert "Чай" in await told(client, "search", query="зеленый чай", mode="lexical")
+    for tokens in (50, 200, 1000):
+        said = await told(client, "search", query="okapis paragraph", max_tokens=tokens)
+        assert estimate_tokens(said) <= tokens + 40
+    plain = await told(client, "search", query="what lives there", limit=4)
+    led = await told(
+        client,
+        "search",
+        query="what lives there",
+        limit=4,
+        short_query="worms night",
+        rephrased_query="worms in the heap",
+        expected_answer="They do the work at night.",
+    )
+    assert led != plain
+    assert led.splitlines()[1].startswith("1. Compost")
+
+
+async def _others(client: Client) -> None:
+    """Reading, similar, why and status."""
+    cut = await told(client, "get", doc="long.md", max_tokens=200)
+    assert estimate_tokens(cut) <= 240
+    after = int(re.findall(r"read on with lines (\d+)-", cut)[0])
+    on = await told(client, "get", doc="long.md", lines=f"{after}-{after + 1}")
+    assert "Paragraph" in on
+    assert "like" in await told(client, "similar", doc="garden/compost.md", limit=1)
+    assert "not" in await told(client, "why", query="quagga", doc="garden/compost.md")
+    status = await told(client, "status")
+    assert "4 documents" in status
+    assert "What I grow" in status
+
+
+async def _resources(client: Client) -> None:
+    """A search and a document are resources, too."""
+    templates = (await client.list_resource_templates()).resource_templates
+    assert {one.name for one in templates} == {"search", "document"}
+    found = await client.read_resource("twolane://search/quagga%20salt")
+    assert "Bread" in found.contents[0].text  # type: ignore[union-attr]
+    read = await client.read_resource("twolane://document/bread.md")
+    assert "quagga" in read.contents[0].text  # type: ignore[union-attr]
+    assert {one.name for one in (await client.list_resources()).resources} >= {"Bread", "Чай"}
+    with pytest.raises(MCPError, match="no document"):
+        await client.read_resource("twolane://document/secret.md")
+    with pytest.raises(MCPError, match="no resource"):
+        await client.read_resource("twolane://elsewhere/x")
+
+
+async def _refusals(client: Client) -> None:
+    """Bad calls are answered with what to do, and the session goes on."""
+    assert "no document" in await refused(client, "get", doc="secret.md")
+    assert "no document" in await refused(client, "outline", doc="nowhere.md")
+    assert "needs the argument 'query'" in await refused(client, "search")
+    assert "no argument 'colour'" in await refused(client, "search", query="x", colour="red")
+    assert "between 1 and 50" in await refused(client, "search", query="x", limit=0)
+    assert "must be one of" in await refused(client, "search", query="x", mode="magic")
+    assert "must be a text" in await refused(client, "search", query=7)
+    assert "must look like" in await refused(client, "get", doc="bread.md", lines="a-b")
+    assert "not both" in await refused(client, "get", doc="bread.md", lines="1", toc_path="x")
+    assert "has no heading" in await refused(client, "get", doc="bread.md", toc_path="Nope")
+    assert "there is no tool" in await refused(client, "delete", doc="bread.md")
+    assert "Bread" in await told(client, "search", query="rye")
+
+
+def test_schemas_are_cheap() -> None:
+    """All tools together cost an agent little before its first question."""
+    spelled = [
+        {"name": one.name, "description": one.description, "inputSchema": one.schema}
+        for one in TOOLS
+    ]
+    assert len(TOOLS) <= 6
+    assert len(json.dumps(spelled)) <= 6000
+
+
+def test_other_machines_are_refused(library: Cli) -> None:
+    """Whoever can reach the server reads everything, so it listens on this machine alone."""
+    said = library("mcp", "--http", "--host", "0.0.0.0", code=2)
+    assert "other machines" in said.stderr
+
+
+def test_a_page_of_another_site_is_refused(address: str) -> None:
+    """A request with a foreign Host or Origin is not answered."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    accept = {"accept": "application/json, text/event-stream"}
+    for hostile in ({"host": "evil.example"}, {"origin": "https://evil.example"}):
+        answer = httpx.post(address, json=body, headers={**accept, **hostile})
+        assert answer.status_code in (403, 421)
