@@ -239,3 +239,21 @@ def test_a_backup_is_a_sound_copy(tmp_path: Path) -> None:
     assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
     with pytest.raises(StoreError, match="exists"):
         store.backup(str(tmp_path / "copy.db"))
+
+
+def test_vectors_that_are_done_with_leave_memory(tmp_path: Path) -> None:
+    """A generation that retires, or that another process drops, is not held in memory for ever."""
+    store = filled(tmp_path / "x.db", "ant")
+    other = SqliteStore.open(tmp_path / "x.db")
+    up = np.float32([1, 0, 0, 0])
+    numbers = [
+        store.open_generation(Space("test", name, "1", 4, "1")).number for name in ("m", "n", "o")
+    ]
+    for number in numbers:
+        for one in (store, other):
+            one.nearest(number, up, Scope(), limit=1, floor=-1)
+    store.activate(numbers[1])
+    assert set(store._cached) == {numbers[1], numbers[2]}
+    store.drop_generation(numbers[0])
+    assert [one.number for one in other.generations()] == numbers[1:]
+    assert set(other._cached) == {numbers[1], numbers[2]}

@@ -70,9 +70,12 @@ class SqliteVectors(SqliteWork):
     _counted_uncovered: dict[int, tuple[str, int]]
 
     def generations(self) -> list[Generation]:
-        """All generations, oldest first."""
+        """All generations, oldest first; what is held in memory of others is let go."""
         with self._db.read() as connection:
-            return _generations(connection)
+            held = _generations(connection)
+        for gone in set(self._cached) - {one.number for one in held}:
+            self._cached.pop(gone, None)
+        return held
 
     def open_generation(self, space: Space) -> Generation:
         """The generation of this space, created if there is none; a retired one fills again."""
@@ -109,6 +112,9 @@ class SqliteVectors(SqliteWork):
                         else GenerationState.RETIRED
                     )
                     _set_state(connection, other.number, state)
+                    if state == GenerationState.RETIRED and other.number != generation:
+                        # Its vectors may take much memory, and searches are done with them.
+                        self._cached.pop(other.number, None)
             _set_state(connection, generation, GenerationState.SERVING)
 
     def hold(self, generation: int) -> None:
