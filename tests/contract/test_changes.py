@@ -6,9 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.builders import embed, prepared, put, space, unit, word
+from tests.contract.adapters import MEMORY, Adapter
 from twolane.errors import Conflict, TwolaneError
+from twolane.language import stream
 from twolane.model import Amendment, Batch, Collection, FileRecord, FileState, Prepared
 from twolane.ports import Store
 from twolane.scopes import Scope
@@ -220,3 +224,63 @@ class TestCollections:
         assert [one.name for one in store.collections()] == ["links"]
         assert store.nearest(generation, unit(1, 0, 0, 0), Scope(), limit=5, floor=0.5)
         assert store.check() == []
+
+
+Step = tuple[str, str, tuple[str, ...]]
+STEPS = st.tuples(
+    st.sampled_from(
+        ["put", "put", "archive", "delete", "restore", "tag", "touch", "hide", "purge"]
+    ),
+    st.sampled_from("abc"),
+    st.sampled_from([(), ("x",), ("x", "y z"), ("y z", "🍕")]),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(plan=st.lists(STEPS, min_size=1, max_size=14))
+def test_stores_agree_on_changes(
+    other: Adapter, plan: list[tuple[str, str, tuple[str, ...]]]
+) -> None:
+    """Whatever is done in whatever order, both hold the same documents, words and counts."""
+    with MEMORY.fresh() as memory, other.fresh() as store:
+        for verb, id, tags in plan:
+            told = [_done(each, verb, id, tags) for each in (memory, store)]
+            assert told[0] == told[1]
+        for deleted in (False, True):
+            ids = memory.inventory(EVERYTHING, deleted=deleted)
+            assert store.inventory(EVERYTHING, deleted=deleted) == ids
+            assert store.stored(ids) == memory.stored(ids)
+        for text in ("ant", "x", "y"):
+            assert found(store, text) == found(memory, text)
+            assert store.frequencies([word(text)]) == memory.frequencies([word(text)])
+        assert store.facets(EVERYTHING) == memory.facets(EVERYTHING)
+        assert store.check() == []
+
+
+def _done(store: Store, verb: str, id: str, tags: tuple[str, ...]) -> str:
+    """Do the step; what kept it from being done, if anything."""
+    held = store.stored([id]).get(id)
+    version = held.document.version if held else 1
+    if verb == "put":
+        again = prepared(id, f"ant {id}", tags=tags, version=version + 1)
+        # Streams of tags are those that a change of tags would make.
+        stems = replace(again.stems, tags="".join(stream(tag) for tag in tags))
+        put(store, replace(again, stems=stems))
+        return ""
+    if verb in ("hide", "purge"):
+        hidden = replace(secret(id), document=replace(secret(id).document, version=version + 1))
+        upserts = [hidden] if verb == "hide" else []
+        store.apply(Batch("notes", upserts=upserts, purges=[id] if verb == "purge" else []))
+        return ""
+    change = {
+        "archive": Amendment(id, version, archived=True),
+        "delete": Amendment(id, version, deleted=True),
+        "restore": Amendment(id, version, deleted=False),
+        "tag": Amendment(id, version, tags=tags),
+        "touch": Amendment(id, version, used=NOON),
+    }[verb]
+    try:
+        store.amend([change])
+    except Conflict as error:
+        return str(error)
+    return ""
