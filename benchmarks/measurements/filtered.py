@@ -53,7 +53,7 @@ def measure(room: Room) -> Outcome:
     with Library(SqliteStore.open(path, create=False), Settings(), embedder) as library:
         scopes = {"none": LOCAL, **{name: library.scope(one) for name, one in _FILTERS.items()}}
         kept = {name: library.status(scope=scope).stats.documents for name, scope in scopes.items()}
-        queries = [text for _, text in corpus.queries(room.size(100, 20))]
+        queries = [text for _, text in corpus.queries(room.size(40, 12))]
         dice = np.random.default_rng(corpus.SEED + 5)
         for text in queries:
             embedder.known[parse(text).meaning] = matrix[dice.integers(len(matrix))]

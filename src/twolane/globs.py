@@ -11,12 +11,24 @@ def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
     return any(_compiled(pattern).fullmatch(path) is not None for pattern in patterns)
 
 
+def beginning(pattern: str) -> str:
+    """The letters with which every path that fits the pattern begins."""
+    return re.split(r"[*?]", _trimmed(pattern), maxsplit=1)[0]
+
+
+# The last character there is comes after all that begin alike.
+LAST = "\U0010ffff"
+
+
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    trimmed = pattern.strip().removeprefix("./").strip("/")
-    pieces = re.split(r"(\*\*/?|\*|\?)", trimmed)
+    pieces = re.split(r"(\*\*/?|\*|\?)", _trimmed(pattern))
     spelled = "".join(_SIGNS.get(piece, re.escape(piece)) for piece in pieces)
     return re.compile(f"{spelled}(?:/.*)?", re.DOTALL)
+
+
+def _trimmed(pattern: str) -> str:
+    return pattern.strip().removeprefix("./").strip("/")
 
 
 _SIGNS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

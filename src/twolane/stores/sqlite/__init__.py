@@ -17,6 +17,7 @@ from twolane.stores.sqlite.database import BUSY_SECONDS, Database
 from twolane.stores.sqlite.documents import SqliteDocuments
 from twolane.stores.sqlite.listing import SqliteLists
 from twolane.stores.sqlite.retrieval import Counted
+from twolane.stores.sqlite.scoped import ScopedRows
 from twolane.stores.sqlite.substrings import SqliteSubstrings
 from twolane.stores.sqlite.trigrams import SqliteSettling
 from twolane.stores.sqlite.upkeep import SqliteUpkeep
@@ -49,6 +50,7 @@ class SqliteStore(
         self._cached: dict[int, VectorCache] = {}
         self._counted_uncovered: dict[int, tuple[str, int]] = {}
         self._counted = Counted()
+        self._scoped = ScopedRows()
         self._text_trigrams = text_trigrams
         self.location = str(database.path)
 

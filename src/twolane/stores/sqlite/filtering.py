@@ -17,6 +17,7 @@ from twolane.filters import (
     Trait,
     Valued,
 )
+from twolane.globs import LAST, beginning
 from twolane.language import fold
 from twolane.stores.sqlite.expressions import Condition, Value, joined, marks, negated
 
@@ -54,7 +55,7 @@ def among(trait: Trait, values: Sequence[str]) -> Condition:
         case Trait.TAG:
             return _tagged(values)
         case Trait.PATH:
-            return "path_matches(d.path, ?)", ["\n".join(values)]
+            return _placed(values)
         case Trait.LANGUAGE:
             spoken: list[Condition] = [
                 ("instr(d.languages, ?) > 0", [f" {value} "]) for value in values
@@ -62,6 +63,16 @@ def among(trait: Trait, values: Sequence[str]) -> Condition:
             return joined(spoken, "OR")
         case _:
             assert_never(trait)
+
+
+def _placed(patterns: Sequence[str]) -> Condition:
+    """Paths that fit a pattern, looked for among those that begin as it does."""
+    beginnings: list[Condition] = [
+        ("d.path >= ? AND d.path < ?", [begin, begin + LAST])
+        for begin in (beginning(pattern) for pattern in patterns)
+    ]
+    fitting: Condition = ("path_matches(d.path, ?)", ["\n".join(patterns)])
+    return joined([joined(beginnings, "OR"), fitting], "AND")
 
 
 def _tagged(tags: Sequence[str]) -> Condition:

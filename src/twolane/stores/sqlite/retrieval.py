@@ -16,6 +16,7 @@ from twolane.scopes import Scope, Word
 from twolane.stores.sqlite.conditions import in_scope, match_any, narrower_than_usual
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.expressions import Condition
+from twolane.stores.sqlite.scoped import ScopedRows
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -69,20 +70,22 @@ class SqliteRetrieval:
     _db: Database
     _cached: dict[int, VectorCache]
     _counted: Counted
+    _scoped: ScopedRows
 
     def lexical(
         self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int
     ) -> list[Candidate]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
-        if words:
-            condition, values = _rows_in(scope)
-            pool = _MATCHING.format(condition=condition, weights=_POOL_WEIGHTS)
-            bound = [match_any(words, every=every), *values, limit]
-        else:
-            condition, values = in_scope(scope)
-            pool = _LISTED.format(condition=condition)
-            bound = [*values, limit]
-        with self._db.read() as connection:
+        # One snapshot, so that the rows in scope are those that the words are looked up in.
+        with self._db.read() as connection, connection:
+            if words:
+                condition, values = self._rows_in(connection, scope)
+                pool = _MATCHING.format(condition=condition, weights=_POOL_WEIGHTS)
+                bound = [match_any(words, every=every), *values, limit]
+            else:
+                condition, values = in_scope(scope)
+                pool = _LISTED.format(condition=condition)
+                bound = [*values, limit]
             found = rows(connection, _STREAMS.format(pool=pool), bound)
         return [Candidate(row[0], tuple(row[1].split()), Stems(*row[2:])) for row in found]
 
@@ -147,13 +150,7 @@ class SqliteRetrieval:
             with connection:
                 cache.refresh(connection)
                 if narrower is not None:
-                    condition, values = in_scope(scope)
-                    allowed = [
-                        row
-                        for (row,) in connection.execute(
-                            f"SELECT d.row FROM documents AS d WHERE {condition}", values
-                        )
-                    ]
+                    allowed = self._scoped.rows(connection, scope)
                 best = cache.nearest(
                     vector,
                     allowed=allowed,
@@ -211,6 +208,14 @@ class SqliteRetrieval:
         """The counters that every commit of documents, vectors or generations moves."""
         with self._db.read() as connection:
             return str(connection.execute(REVISION).get)
+
+    def _rows_in(self, connection: apsw.Connection, scope: Scope) -> Condition:
+        """The scope as a condition on the full-text index's row."""
+        if narrower_than_usual(scope) is not None:
+            return self._scoped.condition(connection, scope, "+words.rowid")
+        if scope.archived:
+            return "1", []
+        return "+words.rowid NOT IN (SELECT row FROM documents WHERE archived)", []
 
     def _cache(self, generation: int) -> VectorCache:
         from twolane.stores.sqlite.matrix import VectorCache
@@ -285,14 +290,3 @@ def _codes(connection: apsw.Connection, vector_rows: Sequence[int]) -> dict[int,
             (str(list(vector_rows)),),
         )
     )
-
-
-def _rows_in(scope: Scope) -> Condition:
-    """The scope as a condition on the full-text index's row."""
-    narrower = narrower_than_usual(scope)
-    if narrower is not None:
-        condition, values = in_scope(scope)
-        return f"+words.rowid IN (SELECT d.row FROM documents AS d WHERE {condition})", values
-    if scope.archived:
-        return "1", []
-    return "+words.rowid NOT IN (SELECT row FROM documents WHERE archived)", []
