@@ -163,15 +163,16 @@ def test_looking_through_many_finds_what_judging_each_finds(lists: list[list[str
     ("fused", "position"),
     [
         (found_by(lexical=0.02, dense=0.01, position=0), 2),
-        (found_by(lexical=0.01, dense=0.02, position=0), 0),
-        (found_by(lexical=0.02, dense=0.02, position=1), 1),
+        (found_by(lexical=0.005, dense=0.02, position=0), 0),
+        (found_by(lexical=0.02, dense=0.02, position=1), 2),
+        (found_by(lexical=0.02, dense=0.025, position=2), 2),
         (found_by(lexical=0.02), 2),
         (found_by(lexical=0.03, dense=0.02, position=1, abstained=True), 1),
         (found_by(dense=0.02, position=7), 2),
     ],
 )
 def test_the_passage_that_won_is_shown(fused: Fused, position: int) -> None:
-    """Heading, lines and snippet all come from the passage of the lane that gave more."""
+    """Heading, lines and snippet come from the lane that gave more; a near tie goes to words."""
     document, chunks = note(*PARTS)
     result = result_of(fused, document, chunks, words("race"))
     chunk = chunks[position]
