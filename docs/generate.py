@@ -71,7 +71,8 @@ def pages() -> list[Path]:
 
 def settings_page() -> str:
     """The reference of all settings."""
-    rows = [_row(one, meanings()[one.name]) for one in fields(Settings)]
+    declared = {one.name: one for one in fields(Settings)}
+    rows = [_row(declared[name], meaning) for name, meaning in meanings().items()]
     again = _listed([one.name for one in fields(Settings) if _reads_again(one)])
     return "\n".join([_SETTINGS_INTRODUCTION.replace("AGAIN", again), *rows, ""])
 

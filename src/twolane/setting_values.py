@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field
 from pathlib import Path
@@ -56,6 +57,20 @@ def coerced(one: Field[Any], value: Any, origin: str) -> Any:
     if wrong:
         raise BadSetting(f"setting {name!r} ({origin}): {shown} {wrong}")
     return converted
+
+
+def read_toml(source: Path) -> dict[str, Any]:
+    """The values in a TOML file; none if there is no file."""
+    try:
+        text = source.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise BadSetting(f"cannot read {source}: {error.strerror}") from error
+    try:
+        return tomllib.loads(text.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{source} is not valid TOML: {error}") from error
 
 
 def _integer(value: Any) -> int:

@@ -8,17 +8,16 @@ This module alone reads the environment.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from twolane.errors import BadSetting
-from twolane.model_settings import ModelSettings
+from twolane.server_settings import ServerSettings
 from twolane.setting_values import at_least as _at_least
 from twolane.setting_values import between as _between
-from twolane.setting_values import coerced
+from twolane.setting_values import coerced, read_toml
 from twolane.setting_values import one_of as _one_of
 from twolane.setting_values import setting as _setting
 
@@ -27,7 +26,7 @@ EMBEDDERS = ("auto", "use", "e5", "ensemble", "onnx", "openai", "hashing", "none
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(ModelSettings):
+class Settings(ServerSettings):
     """What can be set; frozen once it is made."""
 
     db: Path | None = _setting(
@@ -282,7 +281,7 @@ class Settings(ModelSettings):
         values: dict[str, Any] = {}
         origins = dict.fromkeys(_NAMES, "default")
         layers = (
-            (str(source), _from_file(source)),
+            (str(source), read_toml(source)),
             ("environment", _from_environment(environ)),
             ("argument", {k: v for k, v in (arguments or {}).items() if v is not None}),
         )
@@ -302,7 +301,13 @@ class Loaded:
     file: Path
 
 
-_FIELDS: dict[str, Field[Any]] = {one.name: one for one in fields(Settings)}
+# What it inherits comes last, though a dataclass puts it first.
+_FIELDS: dict[str, Field[Any]] = {
+    one.name: one
+    for one in sorted(
+        fields(Settings), key=lambda one: one.name in ServerSettings.__dataclass_fields__
+    )
+}
 _NAMES = tuple(_FIELDS)
 
 
@@ -350,19 +355,6 @@ def config_file() -> Path:
     from platformdirs import user_config_path
 
     return user_config_path("twolane", appauthor=False) / "twolane.toml"
-
-
-def _from_file(source: Path) -> dict[str, Any]:
-    try:
-        text = source.read_bytes()
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise BadSetting(f"cannot read {source}: {error.strerror}") from error
-    try:
-        return tomllib.loads(text.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{source} is not valid TOML: {error}") from error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:

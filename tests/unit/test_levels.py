@@ -27,6 +27,7 @@ LEVELS: dict[str, int] = {
     "settings": 1,
     "setting_values": 1,
     "model_settings": 1,
+    "server_settings": 1,
     "globs": 1,
     "filter_names": 1,
     "cursors": 1,

@@ -65,6 +65,20 @@ NEUTRAL = {
     "batch",
     "busy_seconds",
     "exact_bodies",
+    "host",
+    "port",
+    "hosts",
+    "origins",
+    "require_token",
+    "tokens",
+    "processes",
+    "threads",
+    "queue",
+    "request_seconds",
+    "max_body_bytes",
+    "requests_per_minute",
+    "log_queries",
+    "judgments",
 }
 
 

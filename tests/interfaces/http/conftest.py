@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ class Server:
     process: subprocess.Popen[str]
     cli: Cli
     vault: Path
+    said: list[str] = field(default_factory=list)
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,12 +61,16 @@ def serving(cli: Cli, vault: Path, *words: str, **environment: str) -> Iterator[
         else:
             raise AssertionError(said)
         server = Server(found[1], process, cli, vault)
+        # The log is read to its end: a pipe that is full would stop the server.
+        reader = threading.Thread(target=server.said.extend, args=(process.stderr,), daemon=True)
+        reader.start()
         try:
             yield server
         finally:
             server.client.close()
             if process.poll() is None:
                 server.stop()
+            reader.join(20)
 
 
 @pytest.fixture(scope="session")

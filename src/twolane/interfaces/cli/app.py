@@ -26,6 +26,7 @@ from twolane.interfaces.cli.settings import settings
 from twolane.interfaces.cli.similar import similar
 from twolane.interfaces.cli.status import doctor, status
 from twolane.interfaces.cli.tag import tag
+from twolane.interfaces.cli.token import token
 from twolane.interfaces.cli.watch import watch
 from twolane.interfaces.cli.why import why
 
@@ -69,6 +70,7 @@ app.add_typer(importing)
 app.add_typer(collection)
 app.add_typer(tag)
 app.add_typer(generation)
+app.add_typer(token)
 app.add_typer(evaluation)
 
 

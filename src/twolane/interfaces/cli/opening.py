@@ -20,7 +20,7 @@ def load_settings(
     *,
     quiet: bool = False,
     verbose: bool = False,
-    others: Mapping[str, str] | None = None,
+    others: Mapping[str, object] | None = None,
 ) -> Loaded:
     """The settings of this run; from here on the log goes to standard error.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import Annotated
 
 import typer
@@ -13,21 +15,47 @@ from twolane.interfaces.cli.options import Db, Quiet, Verbose
 
 def serve(
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="The address to listen on.")
-    ] = "127.0.0.1",
+        str | None,
+        typer.Option(metavar="HOST", help="The address to listen on.", show_default=False),
+    ] = None,
     port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0 takes a free one.")
-    ] = 8765,
+        int | None,
+        typer.Option(
+            metavar="PORT",
+            min=0,
+            max=65535,
+            help="The port; 0 takes a free one.",
+            show_default=False,
+        ),
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=64,
+            help="How many processes answer searches.",
+            show_default=False,
+        ),
+    ] = None,
     db: Db = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Serve the web page and the HTTP API until Ctrl-C."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    others = {"host": host, "port": port, "processes": processes}
+    settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
     from twolane.interfaces.http.serving import serve as run
+    from twolane.interfaces.log_wire import log_json
+
+    if not sys.stderr.isatty():
+        log_json(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
 
     def started(address: str) -> None:
-        if not quiet:
-            output.note(f"serving on {address}")
+        said = f"serving on {address} until interrupted"
+        if sys.stderr.isatty():
+            output.note(said)
+        else:
+            logging.getLogger("twolane.http").info(said)
 
-    run(settings, host=host, port=port, started=started)
+    run(settings, started=started)

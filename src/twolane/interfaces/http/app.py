@@ -1,20 +1,22 @@
-"""The server as an ASGI application: from a request to a call, and from a reply to a response."""
+"""The server as an ASGI application: from a request to a job, and from an answer to a response."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from twolane import __version__
-from twolane.errors import TwolaneError
-from twolane.interfaces import http_wire
-from twolane.interfaces.http import documents, health, searching
+from twolane.interfaces import http_wire, log_wire
+from twolane.interfaces.http import table
 from twolane.interfaces.http.admission import Admission
-from twolane.interfaces.http.endpoints import LOCAL, Call, Caller, Endpoint, Reply
-from twolane.interfaces.http.guard import HEADERS, Guard
+from twolane.interfaces.http.answering import Answered, Job, answered, known
+from twolane.interfaces.http.endpoints import Caller, Endpoint
+from twolane.interfaces.http.entrance import Entrance
+from twolane.interfaces.http.guard import HEADERS
 from twolane.interfaces.http.messages import (
     Gone,
     Receive,
@@ -24,205 +26,200 @@ from twolane.interfaces.http.messages import (
     json_bytes,
     read_json,
 )
+from twolane.interfaces.http.metrics import Metrics
 from twolane.interfaces.http.pages import Page, pages
-from twolane.interfaces.http.problems import (
-    INTERNAL,
-    NOT_FOUND,
-    NOT_PERMITTED,
-    WRONG_METHOD,
-    Refused,
-    refusal,
-)
+from twolane.interfaces.http.problems import INTERNAL, LARGE_HEAD, WRONG_METHOD, Refused
+from twolane.interfaces.http.workers import Workers
 from twolane.library import Library
-from twolane.model import digest
+from twolane.settings import Settings
 
 log = logging.getLogger("twolane.http")
 
-ENDPOINTS: tuple[Endpoint, ...] = (
-    *searching.ENDPOINTS,
-    *documents.ENDPOINTS,
-    *health.ENDPOINTS,
-)
 
+@dataclass(slots=True)
+class _Exchange:
+    """What becomes known of a request on its way, for the log and the counters."""
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much the server takes on: threads, waiting requests, seconds and bytes per request."""
-
-    threads: int = 4
-    queue: int = 32
-    seconds: float = 30.0
-    body_bytes: int = 10_000_000
+    endpoint: str = "other"
+    caller: str = "unknown"
 
 
 class Application:
-    """Answers requests over one library."""
+    """Answers requests over one library; `workers` answer the heavy ones if there are any."""
 
-    def __init__(self, library: Library, guard: Guard, limits: Limits) -> None:
+    def __init__(
+        self, library: Library, entrance: Entrance, settings: Settings, workers: Workers | None
+    ) -> None:
         self._library = library
-        self._guard = guard
-        self._limits = limits
+        self._entrance = entrance
+        self._settings = settings
+        self._workers = workers
         self._pages = pages()
-        self._table = _by_path(ENDPOINTS)
-        self._admission = Admission(
-            threads=limits.threads, queue=limits.queue, seconds=limits.seconds
-        )
+        self._table = table.by_path()
+        self._threads = ThreadPoolExecutor(settings.threads, "twolane-request")
+        self._own = self._room(settings.threads)
+        self._others = self._room(settings.processes) if workers else self._own
+        self._metrics = Metrics()
+        rooms = {self._own, self._others}
+        self._metrics.gauge("twolane_queue_depth", lambda: sum(one.waiting for one in rooms))
+        self._metrics.gauge("twolane_requests_working", lambda: sum(one.working for one in rooms))
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request, as ASGI has it."""
+        started = time.perf_counter()
         request = Request.of(scope)
+        exchange = _Exchange()
         try:
-            response = await self._answered(request, receive)
+            response = await self._answered(request, receive, exchange)
         except Gone:
+            self._tell(request, exchange, 499, time.perf_counter() - started)
             return
         except Refused as refused:
             response = self._refused(request, refused)
-        except TwolaneError as error:
-            response = self._refused(request, refusal(error))
         # Whatever a request brings to light, the next one must be answered.
         except Exception:
             log.exception("request %s failed", request.id)
             failed = Refused(INTERNAL, "the server's log has more under the request id")
             response = self._refused(request, failed)
         await response.send(request, send)
+        self._tell(request, exchange, response.status, time.perf_counter() - started)
 
     def close(self) -> None:
         """Let the work that has begun end."""
-        self._admission.close()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        if self._workers:
+            self._workers.close()
 
-    async def _answered(self, request: Request, receive: Receive) -> Response:
-        self._guard.check(request.method, request.path, request.headers)
+    async def _answered(self, request: Request, receive: Receive, exchange: _Exchange) -> Response:
+        if request.head_bytes > _MOST_HEAD_BYTES:
+            raise Refused(LARGE_HEAD, f"together they have {request.head_bytes} bytes")
+        if (preflight := self._entrance.preflight(request)) is not None:
+            return Response(204, headers={**HEADERS, **preflight})
+        self._entrance.guard(request)
         if request.path in self._pages:
+            exchange.endpoint = "page"
+            self._entrance.count(request)
             return self._page(request, self._pages[request.path])
         endpoint, path = self._found(request)
-        caller = LOCAL
-        if endpoint.capability is not None and endpoint.capability not in caller.capabilities:
-            raise Refused(NOT_PERMITTED, f"this needs the capability {endpoint.capability}")
-        call = Call(
-            self._library,
-            caller,
-            endpoint.read(path, request.parameters()),
-            await self._body(endpoint, request, receive),
-            request.headers,
-        )
-        if endpoint.light:
-            reply = await asyncio.to_thread(_worked, endpoint, call, request)
-        else:
-            reply = await self._queued(endpoint, call, request, receive)
-        return self._made(request, reply)
+        exchange.endpoint = endpoint.name
+        caller = self._entrance.admit(request, endpoint)
+        exchange.caller = caller.name
+        job = await self._job(request, receive, endpoint, caller, path)
+        done = await self._worked(endpoint, job, receive)
+        if isinstance(done, Refused):
+            raise done
+        if done.measured:
+            self._metrics.search(done.measured.lanes, done.measured.degraded)
+        return self._response(request, done)
 
-    async def _queued(
-        self, endpoint: Endpoint, call: Call, request: Request, receive: Receive
-    ) -> Reply:
+    async def _job(
+        self,
+        request: Request,
+        receive: Receive,
+        endpoint: Endpoint,
+        caller: Caller,
+        path: Mapping[str, str],
+    ) -> Job:
+        given = endpoint.read(path, request.parameters())
+        body = None
+        if endpoint.takes is not None:
+            settings = self._settings
+            body = await read_json(
+                request, receive, most=settings.max_body_bytes, seconds=settings.request_seconds
+            )
+        return Job(
+            endpoint=endpoint.name,
+            request_id=request.id,
+            caller=caller,
+            given=given,
+            body=body,
+            address=f"{request.path}?{request.query.decode('latin-1')}",
+            seen=request.listed("if-none-match"),
+            if_match=request.headers.get("if-match"),
+        )
+
+    async def _worked(self, endpoint: Endpoint, job: Job, receive: Receive) -> Answered | Refused:
         """Work in its turn, unless the client leaves before."""
+        if endpoint.light:
+            return await asyncio.to_thread(answered, job, endpoint, self._library, self._metrics)
+        heavy = endpoint.heavy and self._workers is not None
+        room = self._others if heavy else self._own
+
+        def submit() -> Future[Answered | Refused]:
+            if endpoint.heavy and self._workers is not None:
+                return self._workers.submit(job)
+            return self._threads.submit(answered, job, endpoint, self._library, self._metrics)
+
         left = asyncio.ensure_future(_left(receive))
         try:
-            return await self._admission.run(lambda: _worked(endpoint, call, request), left)
+            return await room.run(submit, left)
         finally:
             left.cancel()
 
     def _found(self, request: Request) -> tuple[Endpoint, dict[str, str]]:
-        methods, path = _looked_up(self._table, request.path)
+        methods, path = table.looked_up(self._table, request.path)
         method = "GET" if request.method == "HEAD" else request.method
         if method not in methods:
             allowed = ", ".join(sorted({*methods, "HEAD"} if "GET" in methods else methods))
             raise Refused(WRONG_METHOD, f"it takes {allowed}", {"Allow": allowed})
         return methods[method], path
 
-    async def _body(self, endpoint: Endpoint, request: Request, receive: Receive) -> Any:
-        if endpoint.takes is None:
-            return None
-        limits = self._limits
-        return await read_json(request, receive, most=limits.body_bytes, seconds=limits.seconds)
-
     def _page(self, request: Request, page: Page) -> Response:
         if request.method not in ("GET", "HEAD"):
             raise Refused(WRONG_METHOD, "it takes GET, HEAD", {"Allow": "GET, HEAD"})
         etag = f'"{page.etag}"'
         headers = {**HEADERS, "Cache-Control": "no-cache", "ETag": etag}
-        if _seen(request, etag):
+        if known(etag, request.listed("if-none-match")):
             return Response(304, headers=headers)
         return Response(200, page.content, {**headers, "Content-Type": page.media})
 
-    def _made(self, request: Request, reply: Reply) -> Response:
-        shared = self._guard.shared(request.headers.get("origin"))
+    def _response(self, request: Request, done: Answered) -> Response:
         headers = {
             **HEADERS,
-            "Cache-Control": "private, no-cache" if reply.etag else "no-store",
-            **({"ETag": reply.etag} if reply.etag else {}),
-            **shared,
-            **reply.headers,
+            "Cache-Control": "private, no-cache" if done.etag else "no-store",
+            **({"ETag": done.etag} if done.etag else {}),
+            **self._entrance.shared(request),
+            **done.headers,
         }
-        if reply.body is None:
-            return Response(reply.status, headers=headers)
-        content = reply.body.encode() if isinstance(reply.body, str) else json_bytes(reply.body)
-        return Response(reply.status, content, {**headers, "Content-Type": reply.media})
+        if done.content is None:
+            return Response(done.status, headers=headers)
+        return Response(done.status, done.content, {**headers, "Content-Type": done.media})
 
     def _refused(self, request: Request, refused: Refused) -> Response:
         headers = {
             **HEADERS,
             "Cache-Control": "no-store",
             "Content-Type": "application/problem+json",
-            **self._guard.shared(request.headers.get("origin")),
+            **self._entrance.shared(request),
             **refused.headers,
         }
         body = json_bytes(http_wire.problem_json(refused, request.id))
         return Response(refused.problem.status, body, headers)
 
-
-Table = Mapping[str, Mapping[str, Endpoint]]
-
-
-def _by_path(endpoints: tuple[Endpoint, ...]) -> Table:
-    table: dict[str, dict[str, Endpoint]] = {}
-    for one in endpoints:
-        table.setdefault(one.path, {})[one.method] = one
-    return table
-
-
-def _looked_up(table: Table, path: str) -> tuple[Mapping[str, Endpoint], dict[str, str]]:
-    """The methods of an address, and the parameter that the rest of it is."""
-    if path in table and "{" not in path:
-        return table[path], {}
-    for pattern, methods in table.items():
-        stem, _, name = pattern.partition("{")
-        if name and path.startswith(stem) and len(path) > len(stem):
-            return methods, {name.rstrip("}"): path[len(stem) :]}
-    raise Refused(NOT_FOUND, "there is nothing at this address")
-
-
-def _worked(endpoint: Endpoint, call: Call, request: Request) -> Reply:
-    """The reply, or only that the client has it already."""
-    etag = None
-    if endpoint.state is not None:
-        etag = _weak(endpoint.state(call), call.caller, request)
-        if _seen(request, etag):
-            return Reply(None, 304, etag)
-    reply = endpoint.answer(call)
-    if reply.etag is None:
-        return Reply(
-            reply.body,
-            reply.status,
-            etag if reply.keep else None,
-            media=reply.media,
-            headers=reply.headers,
+    def _tell(self, request: Request, exchange: _Exchange, status: int, seconds: float) -> None:
+        method = request.method if request.method in _METHODS else "other"
+        self._metrics.request(exchange.endpoint, method, status, seconds)
+        wanted = self._settings.log_queries
+        told = log_wire.request_json(
+            id=request.id,
+            method=method,
+            endpoint=exchange.endpoint,
+            status=status,
+            seconds=seconds,
+            caller=exchange.caller,
+            path=request.path if wanted else None,
+            query=request.query.decode("latin-1") if wanted else None,
         )
-    return Reply(None, 304, reply.etag) if _seen(request, reply.etag) else reply
+        log.info("request", extra={"told": told})
+
+    def _room(self, working: int) -> Admission:
+        settings = self._settings
+        return Admission(working=working, queue=settings.queue, seconds=settings.request_seconds)
 
 
-def _weak(state: str, caller: Caller, request: Request) -> str:
-    """A name for an answer that may differ in its timings and in nothing else."""
-    may = ",".join(sorted(caller.capabilities))
-    parts = (__version__, state, caller.owner or "", may, request.path, request.query.decode())
-    return f'W/"{digest(chr(10).join(parts))}"'
+_MOST_HEAD_BYTES = 32768
 
-
-def _seen(request: Request, etag: str) -> bool:
-    """Whether the client said that it has this; comparison is weak, as reading wants it."""
-    if request.method not in ("GET", "HEAD"):
-        return False
-    known = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
-    return "*" in known or etag.removeprefix("W/") in [one.removeprefix("W/") for one in known]
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 async def _left(receive: Receive) -> None:

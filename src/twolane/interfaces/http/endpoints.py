@@ -13,6 +13,7 @@ from twolane.interfaces.wire import Json
 from twolane.scopes import EVERYTHING, Capability, Scope
 
 if TYPE_CHECKING:
+    from twolane.interfaces.http.metrics import Metrics
     from twolane.library import Library
 
 
@@ -99,13 +100,18 @@ LOCAL = Caller("local")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request after it was read: nothing of HTTP is left but the words of its headers."""
+    """A request after it was read: nothing of HTTP is left but the state it wants to change.
+
+    `if_match` is the ETag that the caller last saw of what is to be changed.
+    `metrics` are the server's own counters; a worker process has none.
+    """
 
     library: Library
     caller: Caller
     given: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    if_match: str | None = None
+    metrics: Metrics | None = None
 
     @property
     def scope(self) -> Scope:
@@ -136,6 +142,15 @@ class Reply:
     keep: bool = True
     media: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
+    measured: Measured | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is counted of a search: milliseconds by lane, and the lanes that could not run."""
+
+    lanes: Mapping[str, float]
+    degraded: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +160,7 @@ class Endpoint:
     `capability` None means that anybody may: nothing of the index is told.
     `state` names what the answer depends on; a caller who has seen it is told so without work.
     `light` ones do no work that could queue, and answer when the server is overloaded, too.
+    `heavy` ones are left to worker processes where there are any; they only read.
     """
 
     method: str
@@ -159,6 +175,7 @@ class Endpoint:
     problems: tuple[Problem, ...] = ()
     state: Callable[[Call], str] | None = None
     light: bool = False
+    heavy: bool = False
     description: str = ""
     media: str = "application/json"
 

@@ -34,6 +34,12 @@ def ready(call: Call) -> Reply:
     return Reply(http_wire.health_json(__version__))
 
 
+def metrics(call: Call) -> Reply:
+    """What the server counted, for Prometheus."""
+    text = call.metrics.text() if call.metrics else ""
+    return Reply(text, media="text/plain; version=0.0.4; charset=utf-8")
+
+
 ENDPOINTS = (
     Endpoint(
         "GET",
@@ -65,5 +71,16 @@ ENDPOINTS = (
         capability=None,
         gives={200: schemas.HEALTH},
         light=True,
+    ),
+    Endpoint(
+        "GET",
+        "/metrics",
+        "metrics",
+        "Tell what the server counted, for Prometheus",
+        metrics,
+        capability=Capability.ADMIN,
+        gives={200: schemas.TEXT},
+        light=True,
+        media="text/plain",
     ),
 )

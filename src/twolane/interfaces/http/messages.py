@@ -36,6 +36,7 @@ class Request:
     headers: Mapping[str, str]
     client: str
     id: str
+    head_bytes: int
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> Request:
@@ -53,7 +54,15 @@ class Request:
             headers=headers,
             client=scope["client"][0] if scope.get("client") else "unknown",
             id=given if _ID.fullmatch(given) else secrets.token_hex(8),
+            head_bytes=sum(len(name) + len(value) for name, value in scope["headers"])
+            + len(scope.get("raw_path") or scope["path"])
+            + len(scope["query_string"]),
         )
+
+    def listed(self, header: str) -> tuple[str, ...]:
+        """The parts of a header that is a list."""
+        parts = (one.strip() for one in self.headers.get(header, "").split(","))
+        return tuple(one for one in parts if one)
 
     def parameters(self) -> list[tuple[str, str]]:
         """The pairs of the query string, which must be UTF-8."""

@@ -108,6 +108,12 @@ WRONG_TYPE = Problem(
     "The body is not JSON",
     "Send JSON in UTF-8 with `Content-Type: application/json`.",
 )
+LARGE_HEAD = Problem(
+    "large-head",
+    431,
+    "The address and the headers are too large",
+    "Send fewer and shorter ones; 32 kB are the limit.",
+)
 TOO_MANY = Problem(
     "too-many-requests",
     429,
@@ -154,6 +160,7 @@ PROBLEMS: Mapping[str, Problem] = {
         BAD_GOLDEN_SET,
         TOO_LARGE,
         WRONG_TYPE,
+        LARGE_HEAD,
         TOO_MANY,
         INTERNAL,
         OVERLOADED,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from twolane.answers import Mode, Order, Sort
 from twolane.interfaces import http_wire
 from twolane.interfaces.http import schemas
-from twolane.interfaces.http.endpoints import Call, Endpoint, Parameter, Reply, Type
+from twolane.interfaces.http.endpoints import Call, Endpoint, Measured, Parameter, Reply, Type
 from twolane.interfaces.http.filtering import FILTERS, filtered
 from twolane.interfaces.http.problems import AMBIGUOUS, NOT_FOUND
 from twolane.interfaces.similar_wire import similar_json
@@ -55,8 +55,12 @@ def search(call: Call) -> Reply:
     facets = None
     if call.given["facets"]:
         facets = call.library.facets(scope=scope, documents=answer.found)
+    measured = Measured(
+        {one.lane.value: one.ms for one in answer.lanes},
+        tuple(one.lane.value for one in answer.degraded),
+    )
     said = http_wire.search_json(answer, facets)
-    return Reply(said, keep=not answer.degraded)
+    return Reply(said, keep=not answer.degraded, measured=measured)
 
 
 def similar(call: Call) -> Reply:
@@ -104,6 +108,7 @@ ENDPOINTS = (
         ),
         gives={200: schemas.SEARCH},
         state=state,
+        heavy=True,
     ),
     Endpoint(
         "GET",
@@ -125,6 +130,7 @@ ENDPOINTS = (
         gives={200: schemas.SIMILAR},
         problems=(NOT_FOUND, AMBIGUOUS),
         state=state,
+        heavy=True,
     ),
     Endpoint(
         "GET",
@@ -136,5 +142,6 @@ ENDPOINTS = (
         gives={200: schemas.WHY},
         problems=(NOT_FOUND, AMBIGUOUS),
         state=state,
+        heavy=True,
     ),
 )

@@ -2,56 +2,66 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from twolane.errors import BadInput
 from twolane.library import Library
 from twolane.settings import Settings
+
+if TYPE_CHECKING:
+    from uvicorn import Server
 
 log = logging.getLogger("twolane.http")
 
 # How long requests that have begun may take when the server is told to stop.
 _DRAIN_SECONDS = 10
 
+# Connections that the system keeps for us while we are busy.
+_BACKLOG = 512
 
-def serve(
-    settings: Settings,
-    *,
-    host: str,
-    port: int,
-    started: Callable[[str], None] = lambda address: None,
-) -> None:
+
+def serve(settings: Settings, *, started: Callable[[str], None] = lambda address: None) -> None:
     """Serve the library that the settings name until the process is told to stop.
 
-    `started` is told the address once requests are answered.
+    `started` is told the address once requests are taken.
     """
-    _require_extra()
-    _require_loopback(host)
+    if find_spec("uvicorn") is None:
+        raise BadInput("the server needs one more package; run: pip install 'twolane[serve]'")
     import uvicorn
 
-    from twolane.interfaces.http.app import Application, Limits
-    from twolane.interfaces.http.guard import Guard
+    from twolane.interfaces.http.app import Application
+    from twolane.interfaces.http.entrance import Entrance
+    from twolane.interfaces.http.workers import Workers
 
-    listening = _bound(host, port)
+    entrance = Entrance(settings)
+    listening = _bound(settings.host, settings.port)
     with listening, Library.open(settings=settings, create=True) as library:
         library.start_worker()
-        application = Application(library, Guard.of(host), Limits())
-        config = uvicorn.Config(
-            application,
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=_DRAIN_SECONDS,
+        workers = Workers(settings, settings.processes) if settings.processes else None
+        application = Application(library, entrance, settings, workers)
+        server = _quiet(uvicorn.Server)(
+            uvicorn.Config(
+                application,
+                http="h11",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=_DRAIN_SECONDS,
+            )
         )
-        server = uvicorn.Server(config)
+        if workers is None:
+            # Whoever asks first should not wait for the model.
+            threading.Thread(target=_warm, args=(library,), daemon=True).start()
         started(_address(listening))
         try:
             server.run([listening])
@@ -59,26 +69,31 @@ def serve(
             application.close()
 
 
-def _require_extra() -> None:
-    if find_spec("uvicorn") is None:
-        raise BadInput("the server needs one more package; run: pip install 'twolane[serve]'")
+def _quiet(server: type[Server]) -> type[Server]:
+    """The server, ending in good order: it would otherwise end itself by the signal it got."""
+
+    class Quiet(server):  # type: ignore[valid-type, misc]
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
+            try:
+                yield
+            finally:
+                for one, handler in before.items():
+                    signal.signal(one, handler)
+
+    return Quiet
 
 
-def _require_loopback(host: str) -> None:
-    if not is_loopback(host):
-        raise BadInput(
-            f"{host} can be reached from other machines; serve on 127.0.0.1, ::1 or localhost"
-        )
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    if host == "localhost":
-        return True
+def _warm(library: Library) -> None:
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+        library.search("twolane", limit=1)
+    # A server that cannot be warmed still answers, and says what is wrong when it is asked.
+    except Exception:
+        log.exception("the first search failed")
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -89,7 +104,7 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((name, port))
-        listening.listen(256)
+        listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()
         raise BadInput(f"cannot listen on {host}:{port}: {error.strerror or error}") from error

@@ -1,0 +1,157 @@
+"""The OpenAPI description, written from the same table that requests are read by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+
+from twolane.interfaces.http import schemas
+from twolane.interfaces.http.endpoints import Endpoint, Parameter, Type
+from twolane.interfaces.http.problems import (
+    BAD_REQUEST,
+    FOREIGN_HOST,
+    FOREIGN_ORIGIN,
+    INTERNAL,
+    LARGE_HEAD,
+    NOT_PERMITTED,
+    OVERLOADED,
+    TOO_LARGE,
+    TOO_MANY,
+    TOO_SLOW,
+    TOO_SLOW_REQUEST,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    WRONG_METHOD,
+    WRONG_TYPE,
+    Problem,
+)
+from twolane.interfaces.wire import Json
+
+_ABOUT = """\
+Search documents by words and by meaning.
+
+Failures are `application/problem+json` (RFC 9457); `type` says which problem it is.
+Every answer has an `X-Request-Id`. Reads have an `ETag`; send it as `If-None-Match`.
+A busy server answers 429 or 503 with `Retry-After` in seconds.
+"""
+
+
+def description(endpoints: Iterable[Endpoint], version: str) -> Json:
+    """The whole description."""
+    paths: dict[str, Json] = {}
+    for one in endpoints:
+        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Twolane", "version": version, "description": _ABOUT},
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": {"Problem": schemas.PROBLEM},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def problems_of(endpoint: Endpoint) -> list[Problem]:
+    """Every problem that an endpoint can answer with, by status."""
+    found = {*_ANYWHERE, *endpoint.problems}
+    if endpoint.capability is not None:
+        found |= {UNAUTHENTICATED, NOT_PERMITTED}
+    if endpoint.takes is not None:
+        found |= {TOO_LARGE, WRONG_TYPE, TOO_SLOW_REQUEST}
+    if not endpoint.light:
+        found |= {OVERLOADED, TOO_SLOW}
+    if endpoint.capability is not None or endpoint.name == "ready":
+        found |= {UNAVAILABLE}
+    return sorted(found, key=lambda one: (one.status, one.name))
+
+
+_ANYWHERE = (
+    BAD_REQUEST,
+    FOREIGN_ORIGIN,
+    WRONG_METHOD,
+    FOREIGN_HOST,
+    TOO_MANY,
+    LARGE_HEAD,
+    INTERNAL,
+)
+
+
+def _operation(endpoint: Endpoint) -> Json:
+    said: Json = {
+        "operationId": endpoint.name,
+        "summary": endpoint.summary,
+        "parameters": [_parameter(one) for one in endpoint.parameters],
+        "responses": _responses(endpoint),
+    }
+    if endpoint.description:
+        said["description"] = endpoint.description
+    if endpoint.takes is not None:
+        said["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": endpoint.takes}},
+        }
+    if endpoint.capability is not None:
+        # A server that asks for no token takes requests without one.
+        said["security"] = [{"token": [str(endpoint.capability)]}, {}]
+    return said
+
+
+def _parameter(parameter: Parameter) -> Json:
+    said: Json = {
+        "name": parameter.name,
+        "in": "path" if parameter.in_path else "query",
+        "required": parameter.required,
+        "description": parameter.meaning,
+        "schema": _schema(parameter),
+    }
+    if parameter.example is not None:
+        said["example"] = parameter.example
+    return said
+
+
+def _schema(parameter: Parameter) -> Json:
+    one: Json = {"type": parameter.type.value}
+    if parameter.choices:
+        one["enum"] = [str(choice) for choice in parameter.choices]
+    if parameter.least is not None:
+        one["minimum"] = parameter.least
+    if parameter.most is not None:
+        one["maximum"] = parameter.most
+    if parameter.type == Type.TEXT and not parameter.choices:
+        one["maxLength"] = parameter.longest
+        if parameter.in_path:
+            one["minLength"] = 1
+    if parameter.many:
+        return {"type": "array", "items": one}
+    if parameter.default is not None:
+        one["default"] = parameter.default
+    return one
+
+
+def _responses(endpoint: Endpoint) -> Json:
+    headers = {"X-Request-Id": {"schema": schemas.TEXT}}
+    found: Json = {}
+    for status, schema in endpoint.gives.items():
+        kept = {"ETag": {"schema": schemas.TEXT}} if endpoint.method == "GET" else {}
+        found[str(status)] = {
+            "description": HTTPStatus(status).phrase,
+            "headers": {**headers, **kept},
+            **({"content": {endpoint.media: {"schema": schema}}} if schema is not None else {}),
+        }
+    if endpoint.method == "GET":
+        found["304"] = {"description": "The client has it already", "headers": headers}
+    told: dict[int, list[Problem]] = {}
+    for one in problems_of(endpoint):
+        told.setdefault(one.status, []).append(one)
+    for status, problems in sorted(told.items()):
+        retry = {"Retry-After": {"schema": schemas.WHOLE}} if status in (429, 503) else {}
+        found[str(status)] = {
+            "description": "; ".join(f"`{one.type}`: {one.title}" for one in problems),
+            "headers": {**headers, **retry},
+            "content": {
+                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+            },
+        }
+    return found

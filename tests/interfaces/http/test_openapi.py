@@ -1,0 +1,124 @@
+"""The description of the API says what the server does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.docs.pages import REFERENCE, coded, read, rows, section
+from twolane.interfaces.http.problems import PROBLEMS
+from twolane.interfaces.http.table import ENDPOINTS
+
+PAGE = read(REFERENCE / "http.md")
+
+
+@pytest.fixture
+def described(client: httpx.Client) -> dict[str, Any]:
+    """The description as the server gives it."""
+    found: dict[str, Any] = client.get("/openapi.json").json()
+    return found
+
+
+def test_it_has_every_endpoint(described: dict[str, Any]) -> None:
+    """Each method of each address, and no other."""
+    told = {(method.upper(), path) for path, one in described["paths"].items() for method in one}
+    assert told == {(one.method, one.path) for one in ENDPOINTS}
+    ids = [one["operationId"] for path in described["paths"].values() for one in path.values()]
+    assert len(set(ids)) == len(ids)
+
+
+def test_it_explains_itself(described: dict[str, Any]) -> None:
+    """Every operation has a summary, every parameter a meaning, every failure its problems."""
+    for path in described["paths"].values():
+        for operation in path.values():
+            assert operation["summary"]
+            assert all(one["description"] for one in operation["parameters"])
+            assert {"400", "429"} <= set(operation["responses"])
+
+
+def unknown(value: Any, schema: dict[str, Any], at: str = "") -> Iterator[str]:
+    """Keys of an answer that its schema does not know."""
+    for one in schema.get("anyOf", ()):
+        if one.get("type") != "null":
+            schema = one
+    if isinstance(value, list):
+        for one in value:
+            yield from unknown(one, schema["items"], at)
+    elif isinstance(value, dict) and "properties" in schema:
+        for key, inner in value.items():
+            if key not in schema["properties"]:
+                yield f"{at}.{key}"
+            else:
+                yield from unknown(inner, schema["properties"][key], f"{at}.{key}")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/search?q=green tea degrees",
+        "/api/similar?doc=Green tea",
+        "/api/why?q=tomatos&doc=Green tea",
+        "/api/documents/Green tea",
+        "/api/collections",
+        "/api/tags",
+        "/api/status?files=true",
+        "/healthz",
+    ],
+)
+def test_no_key_is_left_out(client: httpx.Client, described: dict[str, Any], path: str) -> None:
+    """Every key of a real answer is in its schema, and every required key in the answer."""
+    import jsonschema_rs
+
+    bare = path.partition("?")[0].replace("Green tea", "{id}")
+    schema = described["paths"][bare]["get"]["responses"]["200"]["content"]["application/json"]
+    answer = client.get(path).json()
+    jsonschema_rs.validate(schema["schema"], answer)
+    assert not list(unknown(answer, schema["schema"]))
+
+
+def test_problems_conform(client: httpx.Client, described: dict[str, Any]) -> None:
+    """A failure looks as the description says, and its type leads to an explanation."""
+    import jsonschema_rs
+
+    problem = client.get("/api/documents/none").json()
+    jsonschema_rs.validate(described["components"]["schemas"]["Problem"], problem)
+    assert "Check the address" in client.get(problem["type"]).text
+    assert client.get("/problems/none").status_code == 404
+
+
+def test_the_page_for_people(client: httpx.Client) -> None:
+    """It names every address and needs nothing from elsewhere."""
+    page = client.get("/docs")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert all(f"{one.method} {one.path}" in page.text for one in ENDPOINTS)
+    assert "src=" not in page.text
+    assert "http://" not in page.text
+
+
+class TestReference:
+    """`docs/reference/http.md` leaves nothing out and makes nothing up."""
+
+    def test_addresses(self) -> None:
+        """Each method of each address has a row."""
+        told = {coded(cells[0])[0] for cells in rows(section(PAGE, "## Addresses"))}
+        assert told == {f"{one.method} {one.path}" for one in ENDPOINTS}
+
+    def test_parameters(self) -> None:
+        """Each parameter has a row."""
+        told = {name for cells in rows(section(PAGE, "## Parameters")) for name in coded(cells[0])}
+        assert told == {each.name for one in ENDPOINTS for each in one.parameters}
+
+    def test_problems(self) -> None:
+        """Each problem has a row with its status."""
+        told = {coded(cells[0])[0]: int(cells[1]) for cells in rows(section(PAGE, "## Problems"))}
+        assert told == {one.type: one.status for one in PROBLEMS.values()}
+
+    def test_metrics(self) -> None:
+        """Each name that the server counts under has a row."""
+        from twolane.interfaces.http.metrics import HELP
+
+        told = {coded(cells[0])[0] for cells in rows(section(PAGE, "## Metrics"))}
+        assert told == set(HELP)
