@@ -14,6 +14,7 @@ from twolane.interfaces import http_wire, log_wire
 from twolane.interfaces.http import table
 from twolane.interfaces.http.admission import Admission
 from twolane.interfaces.http.answering import Answered, Job, answered, known
+from twolane.interfaces.http.bodies import check
 from twolane.interfaces.http.endpoints import Caller, Endpoint
 from twolane.interfaces.http.entrance import Entrance
 from twolane.interfaces.http.guard import HEADERS
@@ -127,6 +128,7 @@ class Application:
             body = await read_json(
                 request, receive, most=settings.max_body_bytes, seconds=settings.request_seconds
             )
+            check(body, endpoint.takes)
         return Job(
             endpoint=endpoint.name,
             request_id=request.id,

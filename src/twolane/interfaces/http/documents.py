@@ -10,7 +10,7 @@ from twolane.interfaces.http.searching import state
 from twolane.model import Document
 from twolane.scopes import Capability
 
-_ID = Parameter(
+ID = Parameter(
     "id",
     "The document's id, percent-encoded; for reading also its path, URL or unique title.",
     required=True,
@@ -52,7 +52,7 @@ ENDPOINTS = (
         "readDocument",
         "Read a document",
         read,
-        parameters=(_ID,),
+        parameters=(ID,),
         gives={200: schemas.DOCUMENT},
         problems=(NOT_FOUND, AMBIGUOUS),
     ),

@@ -13,6 +13,7 @@ from twolane.errors import (
     AmbiguousDocument,
     BadGoldenSet,
     BadInput,
+    Conflict,
     EmbedderError,
     NoSuchDocument,
     NotPermitted,
@@ -90,6 +91,18 @@ AMBIGUOUS = Problem(
     "The name stands for several documents",
     "Use one of the ids in `candidates`.",
 )
+CONFLICT = Problem(
+    "conflict",
+    409,
+    "The document is not what the request takes it for",
+    "Read it again and repeat the change, or choose another id.",
+)
+CHANGED = Problem(
+    "changed",
+    412,
+    "The document has changed since it was read",
+    "Read it again, and repeat the change with the new ETag.",
+)
 BAD_GOLDEN_SET = Problem(
     "bad-golden-set",
     409,
@@ -157,7 +170,9 @@ PROBLEMS: Mapping[str, Problem] = {
         WRONG_METHOD,
         TOO_SLOW_REQUEST,
         AMBIGUOUS,
+        CONFLICT,
         BAD_GOLDEN_SET,
+        CHANGED,
         TOO_LARGE,
         WRONG_TYPE,
         LARGE_HEAD,
@@ -175,6 +190,7 @@ _BY_CLASS: Mapping[type[BaseException], Problem] = {
     NoSuchDocument: NOT_FOUND,
     AmbiguousDocument: AMBIGUOUS,
     BadGoldenSet: BAD_GOLDEN_SET,
+    Conflict: CONFLICT,
     NotPermitted: NOT_PERMITTED,
     StoreError: UNAVAILABLE,
     EmbedderError: UNAVAILABLE,

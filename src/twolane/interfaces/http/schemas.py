@@ -97,6 +97,7 @@ RESULT = keyed(
     lines=none_or(LINES),
     snippet=HTML,
     contributions=listed(CONTRIBUTION),
+    boosts=listed(keyed(signal=TEXT, strength=NUMBER, weight=NUMBER, value=NUMBER)),
     signs=said(none_or(SIGNS), "What the relevance was read from."),
 )
 
@@ -299,3 +300,58 @@ PROBLEM = keyed(
     request_id=TEXT,
 )
 PROBLEM["properties"]["candidates"] = said(TEXTS, "Ids that an ambiguous name stands for.")
+
+SAVED = keyed(
+    documents=listed(
+        keyed(
+            id=TEXT,
+            version=WHOLE,
+            changed=said(TRUTH, "Whether anything is different now."),
+            created=said(TRUTH, "Whether it was not there before."),
+        )
+    )
+)
+
+JUDGMENT = keyed(
+    id=TEXT,
+    query=TEXT,
+    relevant=TEXTS,
+    partial=TEXTS,
+    unanswerable=TRUTH,
+    lang=none_or(TEXT),
+    direction=none_or(TEXT),
+    category=none_or(TEXT),
+)
+
+JUDGMENTS = keyed(name=TEXT, judgments=listed(JUDGMENT))
+
+_GROUPS = listed(
+    {
+        "type": "object",
+        "properties": {"label": TEXT, "count": WHOLE},
+        "required": ["label", "count"],
+        "additionalProperties": NUMBER,
+    }
+)
+
+MEASURES = keyed(
+    golden=TEXT,
+    mode=TEXT,
+    queries=WHOLE,
+    overall=said(
+        none_or({"type": "object"}),
+        "`count`, and by measure the mean (`estimate`) with its interval (`low`, `high`, `level`).",
+    ),
+    by_direction=_GROUPS,
+    by_category=_GROUPS,
+    ms=none_or(keyed(p50=NUMBER, p95=NUMBER)),
+    degraded=listed(keyed(reason=TEXT, queries=WHOLE)),
+    each=listed(
+        {
+            "type": "object",
+            "properties": {"id": TEXT, "query": TEXT},
+            "required": ["id", "query"],
+            "additionalProperties": NUMBER,
+        }
+    ),
+)

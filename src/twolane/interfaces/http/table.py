@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from twolane.interfaces.http import describing, documents, health, searching
+from twolane.interfaces.http import describing, documents, health, judging, searching, writing
 from twolane.interfaces.http.endpoints import Endpoint
 from twolane.interfaces.http.problems import NOT_FOUND, Refused
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *searching.ENDPOINTS,
     *documents.ENDPOINTS,
+    *writing.ENDPOINTS,
+    *judging.ENDPOINTS,
     *health.ENDPOINTS,
     *describing.endpoints(),
 )
