@@ -13,6 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 import corpus
 from twolane.chunking import CHUNKER, estimate_tokens
 from twolane.embedders.use import UseEmbedder
@@ -29,12 +31,14 @@ from twolane.model import (
     Stems,
     digest,
 )
+from twolane.sentence_codes import coded
 from twolane.settings import Settings
 from twolane.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+    from twolane.ports import Vector
 
     Vectors = NDArray[np.float32]
 
@@ -45,6 +49,9 @@ COLLECTION = "notes"
 # Passages about one thing lie close together: so many passages to a thing, so far from its centre.
 _PER_CLUSTER = 33
 _SPREAD = 0.8
+
+# Notes of our own short set have so many sentences to a passage.
+_SENTENCES = 10
 
 
 def library(folder: Path, count: int) -> Path:
@@ -68,11 +75,25 @@ def library(folder: Path, count: int) -> Path:
                 (chunk.content_hash, chunk.text_hash, vector)
                 for chunk, vector in zip(chunks, made[first : first + len(batch)], strict=True)
             ],
+            {
+                chunk.content_hash: codes(vector, first + place)
+                for place, (chunk, vector) in enumerate(
+                    zip(chunks, made[first : first + len(batch)], strict=True)
+                )
+            },
         )
         first += len(batch)
     store.close()
     unfinished.rename(path)
     return path
+
+
+def codes(vector: Vector, seed: int) -> bytes:
+    """The codes of so many sentences as a passage has, scattered about its vector."""
+    random = np.random.default_rng(seed)
+    scattered = vector + random.normal(0, vector.std(), (_SENTENCES, len(vector)))
+    scattered /= np.linalg.norm(scattered, axis=1, keepdims=True)
+    return coded(scattered.astype(np.float32))
 
 
 def space() -> Space:

@@ -10,14 +10,15 @@ multilingual model tells far better than how near a short query is to either.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twolane.answers import Counterpart, Neighbour
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix
+    from twolane.ports import Matrix, Vector
 
 # How far a translation is lifted towards its original: a little less than all the way, so that
 # of two that say the same the one in the query's own language comes first.
@@ -45,12 +46,12 @@ class Lifted:
     counterpart: Counterpart | None = None
 
 
-def lifted(found: Sequence[Neighbour], plausible: Collection[str], bounds: Bounds) -> list[Lifted]:
+def lifted(found: Sequence[Neighbour], plausible: AbstractSet[str], bounds: Bounds) -> list[Lifted]:
     """The neighbours in order once each was lifted by its counterparts, ties by id.
 
     `plausible` are the languages of the query; of two that tie, a document in one of them is first.
     """
-    ours = [bool(set(one.languages) & set(plausible)) for one in found]
+    ours = [not plausible.isdisjoint(one.languages) for one in found]
     if all(ours) or not any(ours):
         return [Lifted(one, one.similarity) for one in found]
     import numpy as np
@@ -83,7 +84,8 @@ def _closeness(found: Sequence[Neighbour], bounds: Bounds) -> Matrix:
     """How surely each two say the same, 0 where they share a language or have none."""
     import numpy as np
 
-    vectors = np.stack([_vector(one, bounds) for one in found])
+    vectors = np.stack([_vector(one)[bounds.part] for one in found])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     names = sorted({name for one in found for name in one.languages})
     speaks = np.array([[name in one.languages for name in names] for one in found], np.float32)
     mute = ~speaks.any(axis=1)
@@ -95,10 +97,7 @@ def _closeness(found: Sequence[Neighbour], bounds: Bounds) -> Matrix:
     return closeness
 
 
-def _vector(neighbour: Neighbour, bounds: Bounds) -> Matrix:
-    import numpy as np
-
+def _vector(neighbour: Neighbour) -> Vector:
     if neighbour.vector is None:
         raise ValueError(f"the vector of {neighbour.id} is missing")
-    part = neighbour.vector[bounds.part]
-    return part / max(float(np.linalg.norm(part)), 1e-9)
+    return neighbour.vector

@@ -5,7 +5,7 @@ A lane knows ports, not adapters, and one query at a time; fusion brings lanes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,7 @@ class Closer:
 
     sentence_weight: float = 0.0
     sentence_part: slice | None = None
-    plausible: Collection[str] | None = None
+    plausible: frozenset[str] | None = None
     bounds: Bounds | None = None
 
 

@@ -142,6 +142,11 @@ class Settings(ServerSettings):
         True,
         "Whether the lexical lane abstains on documents in languages it cannot match.",
     )
+    centring: bool = _setting(
+        True,
+        "Whether vectors with the accent of a language are centred by it; kept to show what that "
+        "is worth.",
+    )
     sentence_weight: float = _setting(
         0.5,
         "What the best sentence of a passage counts beside the passage in the dense lane; 0 "

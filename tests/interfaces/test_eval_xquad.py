@@ -48,6 +48,19 @@ def test_shows_a_table_and_keeps_the_index(twolane: Cli, source: Path) -> None:
     assert [path.stat().st_ino for path in cache.glob("*.db")] == [before]
 
 
+def test_figures_hold_no_text(twolane: Cli, source: Path) -> None:
+    """The figures can be published: what was measured, with what, and no question or note."""
+    file = twolane.home / "figures.json"
+    said = xquad(twolane, source, "--mode", "lexical", "--figures", file)
+    figures = json.loads(file.read_text("utf-8"))
+    assert figures["format"] == "twolane-xquad/1"
+    assert (figures["name"], figures["queries"]) == (said["name"], said["queries"])
+    assert (figures["overall"], figures["recall"]) == (said["overall"], said["recall"])
+    assert [row["language"] for row in figures["by_language"]] == ["en", "ru"]
+    asked = json.loads((twolane.home / said["file"]).read_text("utf-8"))["golden"]["queries"]
+    assert not any(query["query"] in file.read_text("utf-8") for query in asked)
+
+
 def test_what_is_missing_is_named(twolane: Cli, source: Path) -> None:
     """A language without a file, and a folder without any, say so."""
     done = twolane("eval", "xquad", source, "--languages", "en,de", code=2)

@@ -142,6 +142,16 @@ def test_presets_are_documented(preset: Preset) -> None:
     assert any(line.endswith(f"| {preset.reason} |") for line in rows)
 
 
+def test_optional_presets_are_asked_for_by_name() -> None:
+    """What takes long is left out of an ablation of everything, and measured when it is named."""
+    usual = {preset.name for preset in selected(Settings())}
+    optional = {preset.name for preset in VARIATIONS if preset.optional}
+    assert optional == {"no-centring", "embedder-use", "embedder-e5", "embedder-ensemble"}
+    assert not usual & optional
+    asked = [preset.name for preset in selected(Settings(), ["embedder-e*"])]
+    assert asked == ["default", "embedder-e5", "embedder-ensemble"]
+
+
 def test_names_are_unique() -> None:
     """A name means one preset."""
     names = [preset.name for preset in PRESETS]

@@ -40,9 +40,13 @@ class E5Embedder:
 
     parallel = _PARALLEL
 
-    def __init__(self, *, chunker: str = "") -> None:
-        """`chunker` is the version of what cuts the passages; it becomes part of the space."""
+    def __init__(self, *, chunker: str = "", centring: bool = True) -> None:
+        """`chunker` is the version of what cuts the passages; it becomes part of the space.
+
+        Without `centring` the vectors keep the accent of their languages.
+        """
         self._chunker = chunker
+        self._centring = f"language 0:{DIMENSIONS}" if centring else "none"
         self._room = threading.BoundedSemaphore(_MODELS)
         self._idle: list[Any] = []
         self._space: Space | None = None
@@ -63,7 +67,7 @@ class E5Embedder:
                 chunker=self._chunker,
                 query_prompt="query: ",
                 passage_prompt="passage: ",
-                centring=f"language 0:{DIMENSIONS}",
+                centring=self._centring,
             )
         return self._space
 

@@ -44,7 +44,9 @@ class EnsembleEmbedder:
                 query_prompt=other.query_prompt,
                 passage_prompt=other.passage_prompt,
                 pooling=f"{one.pooling}; 1:{SECOND_WEIGHT}",
-                centring=f"language {one.dimensions}:{both}",
+                centring=(
+                    "none" if other.centring == "none" else f"language {one.dimensions}:{both}"
+                ),
                 sentences=one.sentences,
             )
         return self._space

@@ -22,6 +22,8 @@ class Preset:
     """Settings by what they change, and the reason for trying it.
 
     `follows` names the preset that it is compared with; None for one that begins a comparison.
+    One that is `optional` is measured only if it is asked for by name: it takes long, or means
+    nothing to most settings.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Preset:
     changes: Mapping[str, Any]
     follows: str | None = "default"
     mode: Mode = Mode.HYBRID
+    optional: bool = False
 
     def applied(self, settings: Settings) -> Settings:
         """The settings with these changes, and no others."""
@@ -42,7 +45,8 @@ class Preset:
 def selected(settings: Settings, only: Sequence[str] = (), *, story: bool = False) -> list[Preset]:
     """The presets to measure, in order, each after the one that it is compared with.
 
-    All variations that change something about the settings, or all steps of the story;
+    All variations that change something about the settings and are not optional, or all steps
+    of the story;
     with `only`, those whose names match one of its patterns (`k-*`), and what they follow.
     """
     offered = STORY if story else (DEFAULT, *VARIATIONS)
@@ -55,7 +59,8 @@ def selected(settings: Settings, only: Sequence[str] = (), *, story: bool = Fals
             )
     wanted: set[str] = set()
     for preset in offered:
-        named = not only or any(fnmatchcase(preset.name, pattern) for pattern in only)
+        named = any(fnmatchcase(preset.name, pattern) for pattern in only)
+        named = named or (not only and not preset.optional)
         if named and (story or preset is DEFAULT or preset.differs(settings)):
             wanted |= {preset.name, preset.follows or preset.name}
     if not wanted:
@@ -72,8 +77,8 @@ def difference(before: Settings, after: Settings) -> dict[str, Any]:
     }
 
 
-def _preset(name: str, reason: str, **changes: Any) -> Preset:
-    return Preset(name, reason, MappingProxyType(changes))
+def _preset(name: str, reason: str, *, optional: bool = False, **changes: Any) -> Preset:
+    return Preset(name, reason, MappingProxyType(changes), optional=optional)
 
 
 DEFAULT = Preset("default", "The settings as they are.", MappingProxyType({}), follows=None)
@@ -203,6 +208,30 @@ VARIATIONS: tuple[Preset, ...] = (
         "A threshold that is right for one model is wrong for another.",
         min_similarity=0.40,
     ),
+    _preset(
+        "no-centring",
+        "Vectors of the second model keep the accent of their language.",
+        optional=True,
+        centring=False,
+    ),
+    _preset(
+        "embedder-use",
+        "The fast model alone, which reads sentences and has no accent.",
+        optional=True,
+        embedder="use",
+    ),
+    _preset(
+        "embedder-e5",
+        "The slow model alone, centred by language.",
+        optional=True,
+        embedder="e5",
+    ),
+    _preset(
+        "embedder-ensemble",
+        "Both models side by side err less than either, and take the time of both.",
+        optional=True,
+        embedder="ensemble",
+    ),
     _preset("lexical-only", "What words alone find, without any vectors.", embedder="none"),
     Preset(
         "dense-only",
@@ -235,6 +264,7 @@ def _story() -> tuple[Preset, ...]:
         abstention=False,
         counterparts=False,
         sentence_weight=0.0,
+        centring=False,
         confidence=False,
         repair=False,
         exact_weight=0.0,

@@ -31,6 +31,7 @@ DEPTH = 20
 # What changes the index itself; a database is shared by settings that agree on these.
 ANALYSIS = (
     "embedder",
+    "centring",
     "languages",
     "include",
     "exclude",

@@ -53,17 +53,52 @@ def xquad_json(
         "mode": summary.run.mode,
         "file": str(file),
         "queries": len(summary.run.asked),
-        "overall": {
-            name: {"estimate": one.estimate, "low": one.low, "high": one.high, "level": one.level}
-            for name, one in zip(summary.table.measures, summary.intervals, strict=True)
-        },
-        "recall": [
-            {"from": asked, "to": sought, **{f"recall@{k}": value for k, value in row.items()}}
-            for (asked, sought), row in table.items()
-        ],
+        "overall": _overall(summary),
+        "recall": _recall(table),
         "ms": {"p50": summary.p50, "p95": summary.p95},
         "degraded": [{"reason": reason, "queries": count} for reason, count in summary.degraded],
     }
+
+
+def xquad_figures(summary: Summary, table: Mapping[tuple[str, str], Mapping[int, float]]) -> Json:
+    """The figures of `eval xquad` with what they depend on, and no text of XQuAD."""
+    run = summary.run
+    return {
+        "format": "twolane-xquad/1",
+        "name": run.golden.name,
+        "mode": run.mode,
+        "embedder": run.settings.get("embedder"),
+        "started": run.created,
+        "commit": run.commit,
+        "space": run.space,
+        "machine": dict(run.machine),
+        "queries": len(run.asked),
+        "overall": _overall(summary),
+        "by_language": [
+            {
+                "language": row.label,
+                "queries": row.count,
+                **dict(zip(summary.table.measures, row.values, strict=True)),
+            }
+            for row in summary.table.by_direction
+        ],
+        "recall": _recall(table),
+        "ms": {"p50": summary.p50, "p95": summary.p95},
+    }
+
+
+def _overall(summary: Summary) -> Json:
+    return {
+        name: {"estimate": one.estimate, "low": one.low, "high": one.high, "level": one.level}
+        for name, one in zip(summary.table.measures, summary.intervals, strict=True)
+    }
+
+
+def _recall(table: Mapping[tuple[str, str], Mapping[int, float]]) -> list[Json]:
+    return [
+        {"from": asked, "to": sought, **{f"recall@{k}": value for k, value in row.items()}}
+        for (asked, sought), row in table.items()
+    ]
 
 
 def _row(row: Measured, measure: str) -> Json:

@@ -165,7 +165,7 @@ class _Workshop:
         if name == "e5":
             from twolane.embedders.e5 import E5Embedder
 
-            return E5Embedder(chunker=CHUNKER)
+            return E5Embedder(chunker=CHUNKER, centring=self._settings.centring)
         if name == "onnx":
             from twolane.embedders.onnx import OnnxEmbedder
 

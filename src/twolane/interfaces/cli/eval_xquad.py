@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +41,10 @@ def xquad(
         int, typer.Option(metavar="N", min=1, help="Ask every N-th question only.")
     ] = 1,
     mode: Annotated[Mode, typer.Option(help="By words, by meaning, or both.")] = Mode.HYBRID,
+    figures: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the figures, without any text of XQuAD, too."),
+    ] = None,
     runs: Runs = DEFAULT_RUNS,
     given: Given = None,
     as_json: AsJson = False,
@@ -50,6 +55,7 @@ def xquad(
     from twolane.evaluation.running import bench, run_golden
     from twolane.evaluation.runs import store_run
     from twolane.evaluation.summaries import summarise
+    from twolane.evaluation.text_files import write_text
     from twolane.evaluation.xquad import directional_recall, prepare
 
     settings = load_settings(None, quiet=quiet, verbose=verbose, others=settings_of(given)).settings
@@ -63,6 +69,8 @@ def xquad(
             run = run_golden(golden, library, mode=mode, progress=steps.show)
     file = store_run(run, runs)
     summary, table = summarise(run, MEASURES), directional_recall(run)
+    if figures is not None:
+        write_text(figures, json.dumps(tuning_wire.xquad_figures(summary, table), indent=1) + "\n")
     if as_json:
         output.say_json(tuning_wire.xquad_json(summary, table, file))
         return
