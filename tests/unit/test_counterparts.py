@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import unit
+from tests.builders import unit, write_notes
+from twolane import Library, Settings
 from twolane.answers import Counterpart, Hit, Lane, Neighbour
 from twolane.counterparts import Bounds, lifted
 from twolane.fusion import Ranking, fuse
@@ -134,3 +137,36 @@ class TestFusion:
         ]
         fused = {one.id: one for one in fuse(lanes, k=10, plausible={"en"})}
         assert fused["ru"].score == pytest.approx(1 / 11)
+
+
+NOTES = {
+    "en/hive.md": (
+        "# Wintering\n\nNarrow the entrance of the hive before the first frost, "
+        "so that no mouse gets in.\n"
+    ),
+    "ru/улей.md": (
+        "# Зимовка\n\nПеред первыми заморозками сузьте вход в улей, чтобы мышь не пролезла.\n"
+    ),
+    "en/chain.md": "# Chain\n\nPut one drop of oil on each roller of the bicycle chain.\n",
+    "ru/сон.md": "# Сон\n\nСпать лучше в тёмной и прохладной комнате, без телефона.\n",
+}
+
+
+@pytest.mark.slow
+def test_the_whole_of_it(tmp_path: Path) -> None:
+    """With the default model a note and its translation come first, and the diagnosis says why."""
+    write_notes(tmp_path / "notes", NOTES)
+    settings = Settings(db=tmp_path / "x.db", cache=tmp_path / "cache", embedder="use")
+    with Library.open(settings=settings) as library:
+        library.index(tmp_path / "notes")
+        library.embed()
+        asked = "how to keep mice out of the hive in frost"
+        first, second, *_ = library.search(asked).results
+        assert (first.path, second.path) == ("en/hive.md", "ru/улей.md")
+        (lexical,) = [one for one in second.contributions if one.lane == Lane.LEXICAL]
+        assert lexical.counterpart is not None
+        assert lexical.counterpart.id == first.id
+        (opinion,) = [
+            one for one in library.why(asked, second.id).opinions if one.lane == Lane.LEXICAL
+        ]
+        assert opinion.reason.endswith(f"judged by {first.id}")

@@ -273,8 +273,14 @@ def _opinion(cast: Contribution, hits: int) -> Opinion:
         vote=cast.vote,
         value=cast.value,
         abstained=cast.abstained,
-        reason="it is in another language than the query" if cast.abstained else "",
+        reason=_why_silent(cast) if cast.abstained else "",
     )
+
+
+def _why_silent(cast: Contribution) -> str:
+    if cast.counterpart is None:
+        return "it is in another language than the query"
+    return f"it is in another language than the query; judged by {cast.counterpart.id}"
 
 
 def _of_file(
