@@ -19,6 +19,7 @@ from twolane.globs import matches_any
 from twolane.language import Reading, fold, only_stemmed_as, read
 from twolane.model import FIELDS
 from twolane.query.filters import Filters, merged, read_filter
+from twolane.query.quoting import as_asked
 from twolane.query.syntax import read_syntax
 from twolane.query.tree import Group, Named, Nearby, Negated, Node, Text
 from twolane.query.words import spell, spell_content
@@ -85,7 +86,7 @@ def parse(
     typed = _clean(text)
     now = now or datetime.now(UTC)
     draft = _Draft(held, _with_zone(now), only_stemmed_as(stemming), properties)
-    syntax = read_syntax(typed, properties)
+    syntax = read_syntax(as_asked(typed), properties)
     for part in syntax.parts:
         draft.add(part, boolean=syntax.boolean)
     if draft.is_empty():
