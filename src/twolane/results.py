@@ -29,9 +29,8 @@ _BLOCK = 16
 # So few chunks are judged as fast as they are looked through.
 _FEW = 8
 
-# From which share of the words in a result's score their passage may be, and is, the one shown.
-_NEARLY_HALF = 0.3
-_HALF = 0.5
+# One word may stand anywhere; so many in one passage are hardly there by chance.
+_SEVERAL = 2
 
 # A snippet around words, and one without any.
 _LENGTH = 240
@@ -51,8 +50,8 @@ def result_of(
     """The result that shows a fused document.
 
     The passage that won is shown: the one with the query's words if the lexical lane gave more
-    than the dense lane, else the dense lane's own, unless the lexical lane gave nearly as much
-    and another passage holds more of the query: models are sure of documents, less of passages.
+    than the dense lane, else the dense lane's own, unless another passage holds several words of
+    the query and more of it: models are sure of documents, less of passages.
     A snippet has about `length` characters around the words, or `opening` without any.
     A passage that meaning found and that holds no sought word has its nearest sentence marked.
     `rarity` (term → inverse document frequency) lets rare words count more than common ones.
@@ -98,9 +97,8 @@ def _result(
     length: int,
     opening: int,
 ) -> Result:
-    share = _share_of_words(fused)
-    by_words = share > _HALF
-    chunk = _shown(fused, document, chunks, words, share)
+    by_words = _won_by_words(fused)
+    chunk = _shown(fused, document, chunks, words, by_words)
     languages = sorted({chunk.language for chunk in chunks if chunk.language})
     title = one_line(document.title)
     text, found = _text(document, chunk, words, languages, by_words)
@@ -130,30 +128,31 @@ def _result(
 # -------------------------------------------------------------------------------- the passage
 
 
-def _share_of_words(fused: Fused) -> float:
-    """How much of what the lanes gave the result came from its words, from 0 to 1."""
-    words = dense = 0.0
+def _won_by_words(fused: Fused) -> bool:
+    """Whether the lexical lane gave the result more than the dense lane did."""
+    lexical = dense = 0.0
     for contribution in fused.contributions:
         if contribution.lane is Lane.DENSE:
             dense += contribution.value
         elif not contribution.abstained:
-            words += contribution.value
-    return words / (words + dense) if words else 0.0
+            lexical += contribution.value
+    return lexical > dense
 
 
 def _shown(
-    fused: Fused, document: Document, chunks: Sequence[Chunk], words: Sought, share: float
+    fused: Fused, document: Document, chunks: Sequence[Chunk], words: Sought, by_words: bool
 ) -> Chunk | None:
     """The chunk that won, or the next best: the other lane's, then the first."""
     if len(chunks) < 2:
         return chunks[0] if chunks else None
     near = next((chunk for chunk in chunks if chunk.position == fused.position), None)
-    if near is not None and share < _NEARLY_HALF:
+    if near is not None and not by_words and len(words.weights) < _SEVERAL:
         return near
     best = _best(document, chunks, words)
-    if near is None or best is None or share > _HALF:
+    if near is None or best is None or by_words:
         return best or near or chunks[0]
-    return best if _weight(document, best, words) > _weight(document, near, words) else near
+    held = _weight(document, best, words)
+    return best if held >= _SEVERAL and held > _weight(document, near, words) else near
 
 
 def _weight(document: Document, chunk: Chunk, words: Sought) -> float:
