@@ -97,7 +97,7 @@ A zebra says <script>window.hacked=1</script> and <img src=x onerror="window.hac
 PageMaker = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over notes of all sorts."""
     folder = tmp_path_factory.mktemp("page")

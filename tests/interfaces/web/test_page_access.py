@@ -21,6 +21,7 @@ STATES = {
     "why": f"/?{FOUND}&kind=bookmark&panel=why&{TOMATOES}",
     "picker": f"/?{FOUND}&panel=why",
     "coverage": "/?view=coverage",
+    "judging": "/?view=judge&q=tomatoes",
 }
 
 

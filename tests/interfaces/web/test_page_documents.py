@@ -90,6 +90,8 @@ def test_a_hostile_note_does_nothing(page: Page) -> None:
     for panel in ("Explanation", "Similar", "Why"):
         page.locator(".tabs a", has_text=panel).click()
         expect(page.locator("#drawer .panel[aria-busy=false]")).to_be_visible()
+    page.goto("/?view=judge&q=zebra")
+    expect(page.locator(".judged .open").first).to_have_text(HOSTILE_TITLE)
     page.wait_for_timeout(100)
     assert page.evaluate("window.hacked") is None
     assert page.locator("#main script, #main img, #drawer img, #drawer script").count() == 0

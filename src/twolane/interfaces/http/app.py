@@ -169,11 +169,18 @@ class Application:
     def _page(self, request: Request, page: Page) -> Response:
         if request.method not in ("GET", "HEAD"):
             raise Refused(WRONG_METHOD, "it takes GET, HEAD", {"Allow": "GET, HEAD"})
-        etag = f'"{page.etag}"'
-        headers = {**HEADERS, "Cache-Control": "no-cache", "ETag": etag}
+        packed = page.packed if "gzip" in request.listed("accept-encoding") else None
+        etag = f'"{page.etag}-gzip"' if packed else f'"{page.etag}"'
+        headers = {
+            **HEADERS,
+            "Cache-Control": "no-cache",
+            "ETag": etag,
+            "Vary": "Accept-Encoding",
+            **({"Content-Encoding": "gzip"} if packed else {}),
+        }
         if known(etag, request.listed("if-none-match")):
             return Response(304, headers=headers)
-        return Response(200, page.content, {**headers, "Content-Type": page.media})
+        return Response(200, packed or page.content, {**headers, "Content-Type": page.media})
 
     def _response(self, request: Request, done: Answered) -> Response:
         headers = {

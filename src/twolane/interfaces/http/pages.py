@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,11 +25,12 @@ _TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A file as it is sent."""
+    """A file as it is sent; `packed` for those who take gzip, where that is smaller."""
 
     content: bytes
     media: str
     etag: str
+    packed: bytes | None = None
 
 
 def pages() -> dict[str, Page]:
@@ -52,5 +54,7 @@ def _below(folder: Traversable, address: str) -> list[tuple[str, Page]]:
         elif suffix in _TYPES:
             content = one.read_bytes()
             name = hashlib.sha256(content).hexdigest()[:20]
-            found.append((here, Page(content, _TYPES[suffix], name)))
+            packed = gzip.compress(content, mtime=0)
+            smaller = packed if len(packed) < len(content) else None
+            found.append((here, Page(content, _TYPES[suffix], name, smaller)))
     return found

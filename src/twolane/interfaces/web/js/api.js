@@ -58,6 +58,18 @@ export async function linked(name, signal) {
 /** How complete the index is, with what became of each file if that is wanted. */
 export const status = (signal, files = true) => get("api/status", { files: files ? "true" : null }, signal);
 
+/** The queries that were judged, and how well they are answered. */
+export async function judgments(signal) {
+  const [held, measured] = await Promise.all(
+    ["api/judgments", "api/measures"].map((path) => get(path, {}, signal)));
+  const scores = new Map(measured.each.map((one) => [one.id, one]));
+  return { overall: measured.overall,
+    queries: held.judgments.map((one) => ({ ...one, metrics: scores.get(one.id) ?? null })) };
+}
+
+/** Keep the judgments of one query. */
+export const judge = (judged, signal) => send("POST", "api/judgments", judged, signal);
+
 const quoted = (value) => `"${value.replaceAll('"', " ")}"`;
 
 function filtered(state, more) {
@@ -74,6 +86,12 @@ function get(path, parameters, signal) {
   }
   const text = said.toString();
   return ask(text ? `${path}?${text}` : path, { signal });
+}
+
+function send(method, path, body, signal) {
+  return ask(path, {
+    method, signal, body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
+  });
 }
 
 async function ask(path, { headers = {}, ...options }) {

@@ -13,6 +13,7 @@ import { CLEAN, go, onChange, read } from "./state.js";
 const VIEWS = {
   search: () => import("./search.js"),
   coverage: () => import("./coverage.js"),
+  judge: () => import("./judge.js"),
 };
 const main = document.getElementById("main");
 let shown = null;
@@ -77,7 +78,8 @@ function followInside(event) {
   if (!link || !plain || event.defaultPrevented) return;
   event.preventDefault();
   if (link.dataset.view) {
-    go({ ...CLEAN, view: link.dataset.view });
+    const query = link.dataset.view === "judge" ? read().q : "";
+    go({ ...CLEAN, view: link.dataset.view, q: query });
     if (link.dataset.view === "search") document.getElementById("q")?.focus();
   } else {
     history.pushState(null, "", link.href);

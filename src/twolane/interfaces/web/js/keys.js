@@ -13,6 +13,7 @@ export const BINDINGS = [
   { keys: ["w"], what: "keys.why", act: askWhy },
   { keys: ["m"], what: "keys.mode", act: nextMode },
   { keys: ["f"], what: "keys.filters", act: openFilters },
+  { keys: ["1", "2", "3"], what: "keys.judge", act: judge },
   { keys: ["Esc"], what: "keys.back", act: back },
   { keys: ["?"], what: "keys.help", act: () => helpDialog() },
 ];
@@ -49,7 +50,7 @@ function isFor(key, target) {
   return key === "Esc";
 }
 
-const links = () => [...document.querySelectorAll("#main .result .open")];
+const links = () => [...document.querySelectorAll("#main .result .open, #main .judged .open")];
 const chosen = () => document.activeElement?.closest?.("[data-doc]")
   ?? document.querySelector("#main [data-doc].chosen");
 
@@ -101,6 +102,13 @@ function openFilters() {
   if (!first) return false;
   first.parentElement.open = true;
   first.focus();
+  return true;
+}
+
+function judge(key, target) {
+  const one = target.closest?.(".judged");
+  if (!one) return false;
+  one.querySelectorAll("input[type=radio]")[Number(key) - 1]?.click();
   return true;
 }
 

@@ -161,5 +161,6 @@ function footer(answer, state) {
   return el("div", { class: "after" },
     more ? el("button", { type: "button", onclick: () =>
       go({ n: String(Math.min(Number(state.n) + MORE, MOST)) }) }, t("more")) : null,
-    el("a", { class: "ask-why", href: address({ panel: "why", doc: "", lines: "" }) }, t("why.ask")));
+    el("a", { class: "ask-why", href: address({ panel: "why", doc: "", lines: "" }) }, t("why.ask")),
+    el("a", { href: address({ ...CLOSED, view: "judge" }) }, t("judge.these")));
 }
