@@ -21,6 +21,9 @@ from twolane.spelling import in_cyrillic, other_layout, rough
 # Nobody types a longer name, and comparing takes time.
 _LONGEST = 120
 
+# What has more words is a sentence, and no name with slips.
+_MOST_WORDS = 8
+
 # Shorter beginnings are the beginnings of too many names.
 _SHORTEST_BEGINNING = 4
 
@@ -37,10 +40,17 @@ _PER_SLIP = 0.1
 
 
 class _Reading(NamedTuple):
-    """What was typed, as a key, and how surely it was meant so."""
+    """What was typed, as a key, how surely it was meant so, and how many slips it may hold."""
 
     key: str
     trust: float
+    slips: int
+    digits: str
+
+    @classmethod
+    def of(cls, typed: str, trust: float) -> _Reading:
+        """The reading of a key."""
+        return cls(typed, trust, slips(typed), _digits(typed))
 
 
 def identity_hits(retrieval: Retrieval, text: str, scope: Scope, *, limit: int) -> list[Hit]:
@@ -77,13 +87,13 @@ def _readings(text: str) -> Iterator[_Reading]:
     typed = key(text)
     if not typed:
         return
-    yield _Reading(typed, 1.0)
+    yield _Reading.of(typed, 1.0)
     layout = key(" ".join(map(_other_layout, text.split())))
     if layout != typed:
-        yield _Reading(layout, _OTHER_LAYOUT)
+        yield _Reading.of(layout, _OTHER_LAYOUT)
     by_ear = " ".join(map(_by_ear, typed.split()))
     if by_ear != typed:
-        yield _Reading(by_ear, _OTHER_SCRIPT)
+        yield _Reading.of(by_ear, _OTHER_SCRIPT)
 
 
 def _other_layout(word: str) -> str:
@@ -117,7 +127,7 @@ def _begun(name: str) -> _Pieces:
 def _slipped(name: str) -> _Pieces:
     """Pieces of the name without slips: of so many parts one has none, wherever the slips are."""
     parts = slips(name) + 1
-    if parts > 1:
+    if parts > 1 and name.count(" ") < _MOST_WORDS:
         for part in range(parts):
             start, end = (len(name) * edge // parts for edge in (part, part + 1))
             yield _pieces(name[start:end])
@@ -134,25 +144,25 @@ def _pieces(text: str) -> list[str]:
 def _likeness(names: Names, readings: Sequence[_Reading]) -> float:
     """How much what was typed is like one of the names, from 0 to 1."""
     called = set(keys(names))
-    return max(reading.trust * _alike(reading.key, name) for reading in readings for name in called)
+    return max(reading.trust * _alike(reading, name) for reading in readings for name in called)
 
 
-def _alike(typed: str, name: str) -> float:
-    if typed == name:
+def _alike(typed: _Reading, name: str) -> float:
+    if typed.key == name:
         return 1.0
-    if name.startswith(typed) and len(typed) >= _SHORTEST_BEGINNING:
-        share = len(typed) / len(name)
+    if name.startswith(typed.key) and len(typed.key) >= _SHORTEST_BEGINNING:
+        share = len(typed.key) / len(name)
         return share if share >= _SMALLEST_SHARE else 0.0
-    if _digits(typed) != _digits(name):
+    most = typed.slips
+    if not most or abs(len(typed.key) - len(name)) > most or typed.digits != _digits(name):
         # One digit more or less is another thing.
         return 0.0
-    most = slips(typed)
     # Letters that only one of them has are slips; telling so is quicker than to load the module.
-    if not most or max(map(len, _unshared(typed, name))) > most:
+    if max(map(len, _unshared(typed.key, name))) > most:
         return 0.0
     from rapidfuzz.distance import OSA
 
-    distance = OSA.distance(typed, name, score_cutoff=most)
+    distance = OSA.distance(typed.key, name, score_cutoff=most)
     return 1.0 - _PER_SLIP * distance if distance <= most else 0.0
 
 

@@ -52,6 +52,7 @@ class SqliteStore(
         self._counted = Counted()
         self._scoped = ScopedRows()
         self._text_trigrams = text_trigrams
+        self._settled = 0
         self.location = str(database.path)
 
     @classmethod

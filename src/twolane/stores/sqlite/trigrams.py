@@ -51,21 +51,32 @@ class SqliteSettling:
 
     _db: Database
     _text_trigrams: bool
+    _settled: int
 
     def settle(self) -> None:
         """Make all trigrams that are missing; other writers may come in between."""
-        while True:
+        self._make()
+        if self._settled >= MOST_UNSETTLED:
+            # Much was written piece by piece; put together it is read in half the time.
             with self._db.write() as connection:
-                _adopt(connection, self._text_trigrams)
-                if not _settle(connection, self._text_trigrams):
-                    break
+                for table in ("name_trigrams", "text_trigrams"):
+                    connection.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")
+            self._settled = 0
 
     def settle_if_many(self) -> None:
         """Make them if a search would have too many documents to look through."""
         with self._db.read() as connection:
             waiting = rows(connection, "SELECT count(*) FROM unsettled")[0][0]
         if waiting > MOST_UNSETTLED:
-            self.settle()
+            self._make()
+
+    def _make(self) -> None:
+        made = True
+        while made:
+            with self._db.write() as connection:
+                _adopt(connection, self._text_trigrams)
+                made = bool(count := _settle(connection, self._text_trigrams))
+            self._settled += count
 
 
 def stray_trigrams(connection: apsw.Connection) -> list[str]:
