@@ -63,6 +63,10 @@ class Fit:
     threshold: float
 
 
+# Who asks for letters gets what holds them, each verified: that is certain, and no estimate.
+LITERAL = Fit(Logistic(math.inf, (0.0,) * len(NAMES)), 0.5)
+
+
 @dataclass(frozen=True, slots=True)
 class SpaceFits:
     """The fits of one space: for answers by words and meaning, and by meaning alone."""

@@ -23,7 +23,7 @@ from twolane.permissions import require
 from twolane.plan import Plan, plan_for
 from twolane.ports import Store
 from twolane.query import Query
-from twolane.relevance import DEPTH, Fits, answerable, rated
+from twolane.relevance import DEPTH, LITERAL, Fits, answerable, rated
 from twolane.relevance_files import known_fits
 from twolane.results import results_of
 from twolane.scopes import Capability, Scope
@@ -164,8 +164,7 @@ class Searcher:
         generation = found[Lane.DENSE].generation if Lane.DENSE in found else None
         fit = self._fits.of(found, generation.space if generation else None)
         if mode == Mode.EXACT:
-            # Whatever holds the letters is what was asked for.
-            fit = None
+            fit = LITERAL
         if not query.marks and not query.meaning:
             # Filters ask for nothing that a document could be relevant to.
             fit = None

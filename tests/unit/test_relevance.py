@@ -15,6 +15,7 @@ from twolane.embedders.use import UseEmbedder
 from twolane.errors import BadInput
 from twolane.relevance import (
     DEPTH,
+    LITERAL,
     NAMES,
     Fit,
     Fits,
@@ -122,6 +123,14 @@ class TestRating:
         assert answerable([*fused, fused[3]._replace(relevance=high)], FIT) is False
         assert answerable([], FIT) is False
         assert answerable(fused, None) is None
+
+
+def test_letters_are_certain() -> None:
+    """What holds the very letters that were asked for is relevant; if nothing does, nothing is."""
+    found = rated(ranking([vote(Lane.EXACT, 1, 1.0)]), LITERAL, count=9, coverage_power=2.0)
+    assert [one.relevance for one in found] == [1.0]
+    assert answerable(found, LITERAL) is True
+    assert answerable([], LITERAL) is False
 
 
 class TestFits:
