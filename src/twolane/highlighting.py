@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -124,12 +124,14 @@ def spellings(languages: Iterable[str | None]) -> list[str | None]:
 
     None stands for the usual language of each script.
     """
-    unusual = {
-        language
-        for language in languages
-        if language is not None and USUAL.get(script_for(language)) != language
-    }
-    return [None, *sorted(unusual)]
+    unusual = {language for language in languages if language is not None and _unusual(language)}
+    return [None, *sorted(unusual)] if unusual else [None]
+
+
+@cache
+def _unusual(language: str) -> bool:
+    """Whether the language is not the one that words of its script are stemmed by."""
+    return USUAL.get(script_for(language)) != language
 
 
 def mentions(text: str, words: Sought, languages: Iterable[str | None]) -> list[Mention]:

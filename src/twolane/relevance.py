@@ -99,8 +99,9 @@ class Fits:
         return self._of_space(space) is not None
 
     def with_space(self, fits: SpaceFits, lexical: Fit | None) -> Fits:
-        """The same with these fits in place of those that the space, or words alone, had."""
-        others = [one for one in self.spaces if one.fingerprint != fits.fingerprint]
+        """The same with these fits in place of those that the model, or words alone, had."""
+        model = (fits.embedder, fits.model)
+        others = [one for one in self.spaces if (one.embedder, one.model) != model]
         ordered = sorted([*others, fits], key=lambda one: (one.embedder, one.fingerprint))
         return Fits(lexical or self.lexical, tuple(ordered))
 

@@ -287,13 +287,11 @@ def _passage(document: Document, chunk: Chunk | None, words: Sought) -> tuple[st
     found = mentions(text, words, [chunk.language])
     if found or start == chunk.start:
         return text, found
-    # What was left out is among these, and most of them hold no sought word.
-    headings = " ".join((document.title, *chunk.headings))
-    if text and not mentions(headings, words, [chunk.language]):
+    headings = one_line(plain(document.body[chunk.start : start]))
+    found = mentions(headings, words, [chunk.language])
+    if text and not found:
         return text, []
-    whole = one_line(plain(document.body[chunk.start : chunk.end]))
-    found = mentions(whole, words, [chunk.language])
-    return (whole, found) if found or not text else (text, [])
+    return f"{headings} {text}".strip(), found
 
 
 def _nearest_sentence(

@@ -23,7 +23,10 @@ def plain(markdown: str) -> str:
     code: list[str] = []
     if "`" in text or "~~~" in text:
         text = _set_code_aside(text, code)
-    text = _without_marks("\n".join([_line(line) for line in text.split("\n")]))
+    lines = [line.strip(" \t") for line in text.split("\n")]
+    # Most lines carry no marker, and asking them all here is cheaper than asking each.
+    marked = [_line(line) if line[:1] in _MARKERS else line for line in lines]
+    text = _without_marks("\n".join(marked))
     if code:
         text = _HELD.sub(lambda found: code[int(found[1])], text)
     if "\n\n\n" in text:
