@@ -73,6 +73,7 @@ class TestSearch:
             ("q=%ff", "not UTF-8"),
             ("q=" + "a" * 2001, "longer than 2000"),
             ("&".join(f"tag=a{n}" for n in range(300)), "too many parameters"),
+            ("&".join(f"tag=a{n}" for n in range(65)), "more than 64 times"),
         ],
     )
     def test_what_makes_no_sense_is_refused(

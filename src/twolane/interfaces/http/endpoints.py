@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from twolane.library import Library
 
 
+# A filter with more values than this was not chosen by a person.
+MOST_VALUES = 64
+
+
 class Type(StrEnum):
     """What a parameter's text is read as; the names are those of JSON Schema."""
 
@@ -49,6 +53,8 @@ class Parameter:
                 raise Refused(BAD_REQUEST, f"the parameter {self.name!r} is missing")
             return () if self.many else self.default
         if self.many:
+            if len(texts) > MOST_VALUES:
+                raise self._wrong(f"is given more than {MOST_VALUES} times")
             return tuple(self._one(text) for text in texts)
         if len(texts) > 1:
             raise Refused(BAD_REQUEST, f"the parameter {self.name!r} is given {len(texts)} times")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 
 from twolane.interfaces.http import schemas
-from twolane.interfaces.http.endpoints import Endpoint, Parameter, Type
+from twolane.interfaces.http.endpoints import MOST_VALUES, Endpoint, Parameter, Type
 from twolane.interfaces.http.problems import (
     BAD_REQUEST,
     FOREIGN_HOST,
@@ -124,7 +124,7 @@ def _schema(parameter: Parameter) -> Json:
         if parameter.in_path:
             one["minLength"] = 1
     if parameter.many:
-        return {"type": "array", "items": one}
+        return {"type": "array", "items": one, "maxItems": MOST_VALUES}
     if parameter.default is not None:
         one["default"] = parameter.default
     return one

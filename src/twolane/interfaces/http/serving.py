@@ -23,6 +23,9 @@ log = logging.getLogger("twolane.http")
 # How long requests that have begun may take when the server is told to stop.
 _DRAIN_SECONDS = 10
 
+# A head that is too large is told so by us, as a problem like any other, up to this many bytes.
+_MOST_READ = 512 * 1024
+
 # Connections that the system keeps for us while we are busy.
 _BACKLOG = 512
 
@@ -57,6 +60,7 @@ def serve(settings: Settings, *, started: Callable[[str], None] = lambda address
                 server_header=False,
                 proxy_headers=False,
                 timeout_graceful_shutdown=_DRAIN_SECONDS,
+                h11_max_incomplete_event_size=_MOST_READ,
             )
         )
         if workers is None:
