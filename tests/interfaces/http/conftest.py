@@ -60,7 +60,7 @@ def serving(cli: Cli, vault: Path, *words: str, **environment: str) -> Iterator[
                 break
         else:
             raise AssertionError(said)
-        server = Server(found[1], process, cli, vault)
+        server = Server(found[1], process, cli, vault, [*said.splitlines()])
         # The log is read to its end: a pipe that is full would stop the server.
         reader = threading.Thread(target=server.said.extend, args=(process.stderr,), daemon=True)
         reader.start()

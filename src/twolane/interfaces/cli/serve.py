@@ -38,6 +38,9 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Follow the folders that were indexed as they change.")
+    ] = False,
     db: Db = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -58,4 +61,4 @@ def serve(
         else:
             logging.getLogger("twolane.http").info(said)
 
-    run(settings, started=started)
+    run(settings, watch=watch, started=started)

@@ -30,9 +30,15 @@ _MOST_READ = 512 * 1024
 _BACKLOG = 512
 
 
-def serve(settings: Settings, *, started: Callable[[str], None] = lambda address: None) -> None:
+def serve(
+    settings: Settings,
+    *,
+    watch: bool = False,
+    started: Callable[[str], None] = lambda address: None,
+) -> None:
     """Serve the library that the settings name until the process is told to stop.
 
+    `watch` follows its folders as they change.
     `started` is told the address once requests are taken.
     """
     if find_spec("uvicorn") is None:
@@ -41,11 +47,16 @@ def serve(settings: Settings, *, started: Callable[[str], None] = lambda address
 
     from twolane.interfaces.http.app import Application
     from twolane.interfaces.http.entrance import Entrance
+    from twolane.interfaces.http.following import followed
     from twolane.interfaces.http.workers import Workers
 
     entrance = Entrance(settings)
     listening = _bound(settings.host, settings.port)
-    with listening, Library.open(settings=settings, create=True) as library:
+    with (
+        listening,
+        Library.open(settings=settings, create=True) as library,
+        followed(library, wanted=watch),
+    ):
         library.start_worker()
         workers = Workers(settings, settings.processes) if settings.processes else None
         application = Application(library, entrance, settings, workers)
