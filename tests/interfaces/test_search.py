@@ -22,6 +22,7 @@ KEYS = {
     "repairs",
     "took_ms",
     "next",
+    "collections",
     "results",
 }
 RESULT_KEYS = {
