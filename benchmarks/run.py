@@ -45,6 +45,8 @@ NAMES = (
     "cold",
     "memory",
     "page",
+    "serve",
+    "generated",
     "faults",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
