@@ -36,7 +36,8 @@ DAMAGES: dict[str, str] = {
     " (SELECT unhex(group_concat('0000c07f', '')) FROM generate_series(1, 256)) WHERE row = 1",
     "a space that nobody knows": "UPDATE generations SET fingerprint = 'forged'",
     "chunks without their document": "PRAGMA foreign_keys = OFF;"
-    "INSERT INTO chunks VALUES (77, 0, 0, 1, 1, 1, '[]', 'en', 1, 'a', 'b')",
+    "CREATE TEMP TABLE torn AS SELECT * FROM chunks; UPDATE torn SET document = document + 77;"
+    "INSERT INTO chunks SELECT * FROM torn",
     "a document without its text": "PRAGMA foreign_keys = OFF; DELETE FROM texts WHERE row = 3",
     "triggers and indexes are gone": "DROP TRIGGER tag_added; DROP INDEX documents_by_path",
     "two generations serve": "INSERT INTO generations(fingerprint, space, state)"

@@ -309,9 +309,9 @@ class TestRemoved:
         ]
         assert [one.lane for one in found.degraded] == [Lane.DENSE]
 
-    def test_an_empty_query(self, library: Library) -> None:
+    def test_a_query_of_signs(self, library: Library) -> None:
         """A query without words finds nothing, and says so."""
-        found = library.why("", "garden/compost.md")
+        found = library.why("!!!", "garden/compost.md")
         assert [kind for kind, _, _ in obstacles(found)] == [ObstacleKind.NO_WORDS]
         assert "no words" in found.verdict
 
