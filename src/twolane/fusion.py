@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 from twolane.answers import Contribution, Fused, Hit, Lane
+
+# Ties go by id; who may not overtake must not win a tie either.
+_JUST_BELOW = 0.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,18 @@ def _abstain(
     surest = max((hit.vote for hit in lexical.hits), default=0.0)
     said = {hit.id: _value(lexical, rank, hit, k) for rank, hit in enumerate(lexical.hits, 1)}
     own = frozenset(plausible)
+    # The best by words, if it is also nearer in meaning, is not overtaken by a mere guess.
+    best = lexical.hits[0].id if lexical.hits else None
+    ceiling = inf
     for rank, hit in enumerate(dense.hits, start=1):
         if not own.isdisjoint(hit.languages):
+            if hit.id == best:
+                ceiling = _JUST_BELOW * sum([one.value for one in votes[hit.id]])
             continue
         # It takes the dense lane's word for it, so a lane at a loss is believed less.
         vote = surest * sqrt(hit.vote)
         value = lexical.weight * vote / (k + rank)
+        value = max(0.0, min(value, ceiling - _value(dense, rank, hit, k)))
         if hit.counterpart is not None:
             # The surer it is that both say the same, the more its opinion of the other counts,
             # also where that is a no.

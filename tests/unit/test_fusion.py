@@ -70,6 +70,22 @@ def test_an_unsure_lane_abstains_with_its_surest_vote() -> None:
     assert fused[1].score == pytest.approx(1 / 62 + 1 / 3 / 62)
 
 
+def test_a_guess_does_not_overtake_the_first_of_both_lanes() -> None:
+    """A document that leads by words and by meaning stays first, however little of it matched."""
+    fused = fuse(
+        [
+            lexical(hit("first", vote=0.1), hit("other", vote=0.8)),
+            dense(hit("first"), hit("russian", "ru"), hit("other")),
+        ],
+        k=10,
+        plausible={"en"},
+    )
+    assert [one.id for one in fused] == ["other", "first", "russian"]
+    russian = fused[-1]
+    assert russian.contributions[-1].abstained
+    assert russian.score == pytest.approx(0.999 * fused[1].score)
+
+
 def test_a_lane_that_found_nothing_has_nothing_to_lend() -> None:
     """Without a single match by words, meaning alone decides, in every language."""
     fused = fuse([lexical(), dense(hit("english"), hit("russian", "ru"))], k=60, plausible={"en"})
