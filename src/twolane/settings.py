@@ -13,6 +13,7 @@ from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from twolane.deep_links import template_problem
 from twolane.errors import BadSetting
 from twolane.server_settings import ServerSettings
 from twolane.setting_values import at_least as _at_least
@@ -259,6 +260,18 @@ class Settings(ServerSettings):
         "How often `watch` looks where the system gives no notice of changes, in seconds.",
         _between(0.01, 86_400),
     )
+    editor: str = _setting(
+        "",
+        "The command of the editor that opens what was found. Unset: the environment variable "
+        "`VISUAL` or `EDITOR`.",
+    )
+    link_template: str = _setting(
+        "",
+        "A link that opens a note in another program, such as `obsidian://open?path={path}` or "
+        "`vscode://file/{path}:{line}`; may hold `{path}`, `{collection}`, `{file}` (within the "
+        "collection), `{name}` and `{line}`.",
+        template_problem,
+    )
     batch: int = _setting(200, "Documents per transaction while indexing.", _between(1, 10_000))
     busy_seconds: float = _setting(
         10.0,
@@ -286,6 +299,7 @@ class Settings(ServerSettings):
         values: dict[str, Any] = {}
         origins = dict.fromkeys(_NAMES, "default")
         layers = (
+            *_usual_editor(environ),
             (str(source), read_toml(source)),
             ("environment", _from_environment(environ)),
             ("argument", {k: v for k, v in (arguments or {}).items() if v is not None}),
@@ -360,6 +374,12 @@ def config_file() -> Path:
     from platformdirs import user_config_path
 
     return user_config_path("twolane", appauthor=False) / "twolane.toml"
+
+
+def _usual_editor(environ: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
+    """The editor that the user has for everything, below whatever was set for us."""
+    named = next((one for one in ("VISUAL", "EDITOR") if environ.get(one)), None)
+    return [(named, {"editor": environ[named]})] if named else []
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -47,6 +47,7 @@ LEVELS: dict[str, int] = {
     "results": 1,
     "relevance": 1,
     "linking": 1,
+    "deep_links": 1,
     "excerpts": 1,
     "spelling": 1,
     "substrings": 1,

@@ -60,6 +60,8 @@ NEUTRAL = {
     "retry_most_seconds",
     "keep_generations",
     "semantic",
+    "editor",
+    "link_template",
     "watch_debounce",
     "watch_seconds",
     "batch",

@@ -26,9 +26,9 @@ def problem_json(refused: Refused, request_id: str) -> Json:
     }
 
 
-def search_json(answer: Answer, facets: Facets | None) -> Json:
+def search_json(answer: Answer, facets: Facets | None, links: Mapping[str, str]) -> Json:
     """A search's answer, with how the documents that were found are spread, if that was asked."""
-    return {**answer_json(answer), "facets": facets_json(facets) if facets else None}
+    return {**answer_json(answer, links), "facets": facets_json(facets) if facets else None}
 
 
 def facets_json(facets: Facets) -> Json:
@@ -41,13 +41,16 @@ def facets_json(facets: Facets) -> Json:
     }
 
 
-def whole_document_json(document: Document, chunks: Sequence[Chunk]) -> Json:
+def whole_document_json(document: Document, chunks: Sequence[Chunk], link: str | None) -> Json:
     """A document with its whole text, its headings and its passages."""
     lines = document.body.removesuffix("\n").count("\n")
     last = document.first_line + lines
     return {
         **document_json(
-            document, document.body, (document.first_line, last) if document.body.strip() else None
+            document,
+            document.body,
+            (document.first_line, last) if document.body.strip() else None,
+            link=link,
         ),
         "version": document.version,
         "headings": outline_json(document)["headings"],

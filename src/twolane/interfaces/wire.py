@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from twolane.model import Collection, Document, Problem
 
 Json = dict[str, Any]
+
+_NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
 
 class FileStage(StrEnum):
@@ -32,8 +35,8 @@ class FileStage(StrEnum):
     FAILED = "failed"
 
 
-def answer_json(answer: Answer) -> Json:
-    """A search's answer."""
+def answer_json(answer: Answer, links: Mapping[str, str] = _NO_LINKS) -> Json:
+    """A search's answer, with links that open the results, by their ids."""
     return {
         "query": answer.query,
         "intent": answer.intent,
@@ -51,7 +54,7 @@ def answer_json(answer: Answer) -> Json:
         "took_ms": round(answer.took_ms, 3),
         "next": answer.next,
         "collections": dict(answer.collections),
-        "results": [_result(one) for one in answer.results],
+        "results": [_result(one, links.get(one.id)) for one in answer.results],
     }
 
 
@@ -98,7 +101,11 @@ def file_stage(file: FileStatus, *, has_vectors: bool) -> FileStage:
 
 
 def document_json(
-    document: Document, text: str, lines: tuple[int, int] | None, heading: str | None = None
+    document: Document,
+    text: str,
+    lines: tuple[int, int] | None,
+    heading: str | None = None,
+    link: str | None = None,
 ) -> Json:
     """A document with the part of its text that was asked for."""
     return {
@@ -107,6 +114,7 @@ def document_json(
         "collection": document.collection,
         "path": document.path,
         "url": document.url,
+        "link": link,
         "title": document.title,
         "aliases": list(document.aliases),
         "tags": list(document.tags),
@@ -218,13 +226,14 @@ def _file(file: FileStatus, stage: FileStage) -> Json:
     }
 
 
-def _result(result: Result) -> Json:
+def _result(result: Result, link: str | None) -> Json:
     return {
         "id": result.id,
         "kind": result.kind.value,
         "collection": result.collection,
         "path": result.path,
         "url": result.url,
+        "link": link,
         "title": result.title,
         "title_html": result.title_html,
         "tags": list(result.tags),

@@ -31,6 +31,7 @@ from twolane.library.exchanging import Exchanging
 from twolane.library.folders import Folders
 from twolane.library.health import Health
 from twolane.library.held import LOCAL
+from twolane.library.opening import Opening
 from twolane.library.scoping import Scoping
 from twolane.library.upkeep import Upkeep
 from twolane.library.watching import Watching
@@ -41,7 +42,17 @@ __all__ = ["LOCAL", "Library", "embedder_problem", "engine", "restore_backup"]
 
 
 class Library(
-    Asking, Collecting, Writing, Exchanging, Watching, Folders, Embedding, Health, Upkeep, Scoping
+    Asking,
+    Collecting,
+    Writing,
+    Exchanging,
+    Watching,
+    Folders,
+    Embedding,
+    Health,
+    Upkeep,
+    Scoping,
+    Opening,
 ):
     """Documents and everything that can be asked of them; safe to share between threads."""
 

@@ -9,6 +9,7 @@ import typer
 from twolane import __version__
 from twolane.interfaces.cli.changing import archive, delete, purge, unarchive, undelete
 from twolane.interfaces.cli.collection import collection
+from twolane.interfaces.cli.completion import completion
 from twolane.interfaces.cli.copies import backup, restore
 from twolane.interfaces.cli.embed import embed
 from twolane.interfaces.cli.eval import evaluation
@@ -64,6 +65,7 @@ for _command in (
     archive,
     unarchive,
     export,
+    completion,
 ):
     app.command()(guarded(_command))
 app.add_typer(importing)

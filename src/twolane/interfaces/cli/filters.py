@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from twolane.filter_names import FILTERS
+from twolane.interfaces.cli.completion import held_names
 from twolane.interfaces.cli.options import typed
 
 R = TypeVar("R")
@@ -57,7 +58,12 @@ def _options() -> list[inspect.Parameter]:
 def _parameter(
     name: str, kind: Any, default: object, metavar: str | None, meaning: str
 ) -> inspect.Parameter:
-    option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=meaning)
+    option = typer.Option(
+        f"--{name.replace('_', '-')}",
+        metavar=metavar,
+        help=meaning,
+        autocompletion=held_names(name),
+    )
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,

@@ -33,6 +33,8 @@ BAD = "bold red"
 # Notes may hold anything; what moves the cursor or rings a bell must not reach a terminal.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+# In an address these must be percent-encoded.
+_UNLINKABLE = re.compile("[^\x21-\x7e]")
 _MARKS = re.compile(r"(</?mark>)")
 
 
@@ -91,7 +93,7 @@ def finish() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def marked(markup: str, style: str = "") -> Iterator[Piece]:
+def marked(markup: str, style: str = "") -> Iterator[tuple[str, str]]:
     """The pieces of escaped HTML whose only tag is `<mark>`."""
     inside = False
     for part in _MARKS.split(markup):
@@ -99,6 +101,12 @@ def marked(markup: str, style: str = "") -> Iterator[Piece]:
             inside = part == "<mark>"
         elif part:
             yield html.unescape(part), MARK if inside else style
+
+
+def linked(style: str, link: str | None) -> str:
+    """The style as that of a link; only a terminal makes one of it."""
+    # A link that could end its own escape sequence is none.
+    return f"{style} link {link}" if link and not _UNLINKABLE.search(link) else style
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:

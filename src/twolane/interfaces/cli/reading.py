@@ -33,8 +33,10 @@ def get(
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     with open_library(settings) as library:
         part = library.excerpt(typed(reference), scope=_NAMED)
+        link = library.links([part.document]).get(part.document.id)
     if as_json:
-        output.say_json(wire.document_json(part.document, part.text, part.lines, part.heading))
+        said = wire.document_json(part.document, part.text, part.lines, part.heading, link)
+        output.say_json(said)
     else:
         output.say_text(part.text)
 

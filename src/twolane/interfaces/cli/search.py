@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +20,7 @@ from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 
 if TYPE_CHECKING:
     from twolane.answers import Answer, Contribution, Result
+    from twolane.library import Library
 
 
 @filtered
@@ -50,6 +51,14 @@ def search(
     cursor: Annotated[
         str | None, typer.Option(metavar="CURSOR", help="Go on where the page with it ended.")
     ] = None,
+    opened: Annotated[
+        bool,
+        typer.Option("--open", help="Open the first result: its file in the editor, or its URL."),
+    ] = False,
+    nth: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="With --open: which result.", show_default=False),
+    ] = 1,
     filters: Chosen,
     as_json: AsJson = False,
     db: Db = None,
@@ -63,6 +72,8 @@ def search(
         raise BadInput("give a QUERY or --batch FILE; filters or --sort alone list documents")
     if batch is not None and cursor is not None:
         raise BadInput("--cursor goes on with one query; give it as QUERY instead of --batch")
+    if opened and (batch is not None or as_json):
+        raise BadInput("--open opens one result; leave --batch and --json out")
     if batch is not None and not as_json:
         raise BadInput("--batch prints one JSON object a line; add --json")
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
@@ -74,11 +85,14 @@ def search(
         scope = library.scope(filters)
         order = Order(sort, reverse, cursor)
         for query in _lines(batch) if batch is not None else [typed(" ".join(words or ()))]:
-            answer = library.search(query, scope=scope, mode=mode, limit=number, order=order)
-            if as_json:
-                output.say_json(wire.answer_json(answer))
+            limit = max(number or 1, nth) if opened else number
+            answer = library.search(query, scope=scope, mode=mode, limit=limit, order=order)
+            if opened:
+                _open(library, answer, nth, quiet=quiet)
+            elif as_json:
+                output.say_json(wire.answer_json(answer, library.links(answer.results)))
             else:
-                _show(answer, explain=explain, quiet=quiet)
+                _show(answer, _links(library, answer), explain=explain, quiet=quiet)
                 if answer.next and (sort or cursor) and not quiet:
                     output.note(f"there is more: --cursor {answer.next}")
             if mode == Mode.SEMANTIC and answer.degraded:
@@ -109,7 +123,27 @@ def _queries(lines: Iterable[bytes]) -> Iterator[str]:
 # ------------------------------------------------------------------------------------ the answer
 
 
-def _show(answer: Answer, *, explain: bool, quiet: bool) -> None:
+def _open(library: Library, answer: Answer, nth: int, *, quiet: bool) -> None:
+    """Open one of the results where it is read or edited."""
+    from twolane.interfaces.cli.editor import open_result
+
+    if len(answer.results) < nth:
+        found = output.counted(len(answer.results), "result")
+        raise BadInput(f"there is no result {nth} to open; the search found {found}")
+    place = open_result(library, answer.results[nth - 1])
+    if not quiet:
+        output.note(f"opened {place}")
+
+
+def _links(library: Library, answer: Answer) -> dict[str, str]:
+    """Where a terminal's titles lead to: a program, the file, or the address."""
+    if not sys.stdout.isatty():
+        return {}
+    addresses = {one.id: one.url for one in answer.results if one.url}
+    return {**addresses, **library.links(answer.results, plain=True)}
+
+
+def _show(answer: Answer, links: Mapping[str, str], *, explain: bool, quiet: bool) -> None:
     for repair in answer.repairs:
         meant = repair.written or ", ".join(repair.terms)
         if not quiet:
@@ -120,7 +154,7 @@ def _show(answer: Answer, *, explain: bool, quiet: bool) -> None:
     for number, result in enumerate(answer.results, start=1):
         if number > 1:
             output.say()
-        _show_result(number, result, explain=explain)
+        _show_result(number, result, links.get(result.id), explain=explain)
     if not answer.results and not quiet:
         output.note("no results")
     if explain:
@@ -129,9 +163,13 @@ def _show(answer: Answer, *, explain: bool, quiet: bool) -> None:
         _show_lanes(answer)
 
 
-def _show_result(number: int, result: Result, *, explain: bool) -> None:
+def _show_result(number: int, result: Result, link: str | None, *, explain: bool) -> None:
     label = f"{number}. "
-    output.say((label, output.DIM), *output.marked(result.title_html, output.TITLE))
+    title = [
+        (text, output.linked(style, link))
+        for text, style in output.marked(result.title_html, output.TITLE)
+    ]
+    output.say((label, output.DIM), *title)
     where = result.path or result.url or result.id
     lines = f":{_range(result.lines)}" if result.lines and result.path else ""
     breadcrumb = f"  {' > '.join(result.heading)}" if result.heading else ""

@@ -22,7 +22,8 @@ ID = Parameter(
 def read(call: Call) -> Reply:
     """A document with its text, headings and passages."""
     document = call.library.document(call.given["id"], scope=call.named)
-    said = http_wire.whole_document_json(document, call.library.chunks(document))
+    link = call.library.links([document], roots=call.may(Capability.ADMIN)).get(document.id)
+    said = http_wire.whole_document_json(document, call.library.chunks(document), link)
     return Reply(said, etag=etag_of(document))
 
 

@@ -13,6 +13,7 @@ from twolane.interfaces.http.filtering import FILTERS, filtered
 from twolane.interfaces.http.problems import AMBIGUOUS, NOT_FOUND
 from twolane.interfaces.similar_wire import similar_json
 from twolane.interfaces.why_wire import diagnosis_json
+from twolane.scopes import Capability
 
 _QUERY = Parameter(
     "q",
@@ -59,7 +60,8 @@ def search(call: Call) -> Reply:
         {one.lane.value: one.ms for one in answer.lanes},
         tuple(one.lane.value for one in answer.degraded),
     )
-    said = http_wire.search_json(answer, facets)
+    links = call.library.links(answer.results, roots=call.may(Capability.ADMIN))
+    said = http_wire.search_json(answer, facets, links)
     return Reply(said, keep=not answer.degraded, measured=measured)
 
 

@@ -5,7 +5,7 @@ import { el, markedWords, safeUrl } from "./dom.js";
 import { day, t } from "./i18n.js";
 import { resultOf } from "./latest.js";
 import { inline, rendered } from "./markdown.js";
-import { kindName } from "./results.js";
+import { kindName, programLink } from "./results.js";
 import { address, go } from "./state.js";
 
 // Text is marked up to here; more marks than this are noise.
@@ -50,6 +50,7 @@ function facts(one) {
       : one.collection, one.updated ? day(one.updated) : null].filter(Boolean).join(" · ")),
     link ? el("p", {}, el("a", { href: link, rel: "noopener noreferrer", target: "_blank" },
       one.url)) : null,
+    one.link ? el("p", {}, programLink(one)) : null,
     one.description ? el("p", { class: "description" }, inline(one.description)) : null,
     one.tags?.length ? el("p", { class: "faint" }, one.tags.map((tag) => `#${tag}`).join("  ")) : null);
 }

@@ -113,7 +113,7 @@ function resultItem(result, index, unlikely) {
           t("explain")),
         el("a", { href: other("similar"), "aria-label": t("similar.of", { title: result.title }) },
           t("similar")),
-        safeLink(result)),
+        safeLink(result), programLink(result)),
     ), el("span", { class: "unseen" }, t("results.place", { n: index + 1 })));
 }
 
@@ -121,6 +121,13 @@ function safeLink(result) {
   if (!result.url || !/^https?:/i.test(result.url)) return null;
   return el("a", { href: result.url, rel: "noopener noreferrer", target: "_blank",
     "aria-label": t("visit.of", { title: result.title }) }, t("visit"));
+}
+
+/** A link that opens the document in a program of the reader's, where the server knows one. */
+export function programLink(one) {
+  if (!one.link || /^(javascript|data|vbscript|blob):/i.test(one.link)) return null;
+  return el("a", { class: "program", href: one.link, "aria-label": t("program.of", { title: one.title }) },
+    t("program"));
 }
 
 function tagList(tags) {

@@ -187,6 +187,8 @@ export default {
   "panel.read": "Read",
   "panel.similar": "Similar",
   "panel.why": "Why",
+  "program": "Open in app",
+  "program.of": "Open {title} in its app",
   "relevance": "Relevance {share}",
   "repair.shown": "Showing results for",
   "repair.typed": "No document holds “{typed}”.",

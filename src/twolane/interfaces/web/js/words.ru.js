@@ -187,6 +187,8 @@ export default {
   "panel.read": "Чтение",
   "panel.similar": "Похожие",
   "panel.why": "Почему",
+  "program": "В приложении",
+  "program.of": "Открыть в приложении: {title}",
   "relevance": "Соответствие {share}",
   "repair.shown": "Показаны результаты для",
   "repair.typed": "Ни в одном документе нет «{typed}».",
