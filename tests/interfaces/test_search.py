@@ -31,6 +31,7 @@ RESULT_KEYS = {
     "collection",
     "path",
     "url",
+    "link",
     "title",
     "title_html",
     "tags",
