@@ -28,6 +28,7 @@ from twolane.interfaces.cli.similar import similar
 from twolane.interfaces.cli.status import doctor, status
 from twolane.interfaces.cli.tag import tag
 from twolane.interfaces.cli.token import token
+from twolane.interfaces.cli.ui import ui
 from twolane.interfaces.cli.watch import watch
 from twolane.interfaces.cli.why import why
 
@@ -45,6 +46,7 @@ app = typer.Typer(
 for _command in (
     index,
     search,
+    ui,
     why,
     similar,
     get,
