@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.interfaces.http.conftest import Server, serving
 from tests.interfaces.web.conftest import HOSTILE_TITLE, PageMaker, search
 
 
@@ -21,6 +22,18 @@ def test_the_reader_opens_at_the_passage(page: Page) -> None:
     expect(page.locator(".prose h4", has_text="Tools")).to_be_focused()
     page.locator(".prose a.wiki", has_text="compost").click()
     expect(page.locator("#drawer-title")).to_have_text("Compost that does not smell")
+
+
+def test_documents_lead_to_their_program(new_page: PageMaker, served: Server) -> None:
+    """With a template for links, results and the reader open the document in its own program."""
+    template = "obsidian://open?file={file}"
+    with serving(served.cli, served.vault, TWOLANE_LINK_TEMPLATE=template) as server:
+        page = new_page(at=server.address)
+        search(page, "compost that does not smell")
+        wanted = "obsidian://open?file=garden/compost.md"
+        expect(page.locator(".result a.program").first).to_have_attribute("href", wanted)
+        page.locator(".result .open").first.click()
+        expect(page.locator("#drawer a.program")).to_have_attribute("href", wanted)
 
 
 def test_the_explanation_is_drawn(page: Page) -> None:
