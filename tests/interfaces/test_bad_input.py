@@ -287,7 +287,6 @@ def test_a_database_that_cannot_be_created(twolane: Cli, vault: Path, tmp_path: 
     [
         (("frobnicate",), "frobnicate"),
         (("search", "tea", "--frobnicate"), "frobnicate"),
-        (("index",), "PATH"),
         (("get",), "DOC"),
         (("search", "tea", "-n", "many"), "-n"),
     ],

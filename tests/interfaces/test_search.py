@@ -282,7 +282,7 @@ def test_a_lane_that_cannot_run_is_named(
     twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
 ) -> None:
     """Without its model a hybrid search answers by words and says what is missing."""
-    twolane("index", vault)
+    twolane.where(TWOLANE_EMBEDDER="use")("index", vault)
     broken = no_model(twolane)
     done = broken("search", "green tea")
     assert "Green tea" in done.stdout
@@ -298,7 +298,7 @@ def test_meaning_that_was_demanded_and_is_missing_is_a_failure(
     twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
 ) -> None:
     """A semantic search without its model exits with 5, and its JSON says why."""
-    twolane("index", vault)
+    twolane.where(TWOLANE_EMBEDDER="use")("index", vault)
     broken = no_model(twolane)
     assert "dense" in broken("search", "tea", "--mode", "semantic", code=5).stderr
     assert broken.json("search", "tea", "--mode", "semantic", code=5)["degraded"]
