@@ -83,6 +83,8 @@ def library(folder: Path, count: int) -> Path:
             },
         )
         first += len(batch)
+    # A library that was indexed a while ago has nothing left to do.
+    store.settle()
     store.close()
     unfinished.rename(path)
     return path

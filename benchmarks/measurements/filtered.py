@@ -92,6 +92,9 @@ def _library(folder: Path, count: int) -> Path:
         )
         connection.execute("UPDATE counters SET revision = revision + 1")
     connection.close()
+    store = SqliteStore.open(path, create=False)
+    store.settle()
+    store.close()
     return path
 
 
