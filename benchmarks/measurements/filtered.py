@@ -7,6 +7,7 @@ Queries go through `Library.search` with the default settings; the query's vecto
 beforehand, because embedding is measured apart.
 Every query is asked without a filter and with each filter in every repetition, by turns, after a
 warm-up; a query counts with its median, and a filter with the ratio of the two p50.
+Filters come again and again, as from somebody who keeps typing, so their rows are found once.
 """
 
 from __future__ import annotations
