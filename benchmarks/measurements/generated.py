@@ -33,7 +33,7 @@ def measure(room: Room) -> Outcome:
     with serving(path, variables, "--processes", "0") as server:
         words = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
         words += ["run", f"{server.address}/openapi.json", f"--checks={_CHECKS}", "--seed=1"]
-        words += [f"--max-examples={room.size(450, 15)}", "--warnings=off", "--no-color"]
+        words += [f"--max-examples={room.size(700, 15)}", "--warnings=off", "--no-color"]
         words += ["--phases=examples,coverage,fuzzing", "--continue-on-failure"]
         done = subprocess.run(
             words, env=variables, cwd=room.folder, capture_output=True, text=True, check=False

@@ -100,8 +100,10 @@ def test_the_image_does_not_serve_strangers(twolane: Cli, tmp_path: Path) -> Non
 def test_the_image_knows_whether_it_is_well(indexed: Cli, tmp_path: Path) -> None:
     """The health check passes while the server runs and asks for tokens, and fails after."""
     *_, program = yaml.safe_load(image()["HEALTHCHECK"].partition("CMD ")[2])
-    indexed("token", "add", "phone")
-    with serving(indexed, tmp_path, "--watch") as server:
+    # A database that others share must not ask them for tokens.
+    cli = indexed.where(TWOLANE_TOKENS=str(tmp_path / "tokens.json"))
+    cli("token", "add", "phone")
+    with serving(cli, tmp_path, "--watch") as server:
         assert f":{Settings().port}/healthz" in program
         asked = program.replace(f"http://127.0.0.1:{Settings().port}", server.address)
         check = [sys.executable, "-c", asked]

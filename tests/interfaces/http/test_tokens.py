@@ -116,6 +116,11 @@ class TestServer:
 class TestStarting:
     """When a server refuses to start."""
 
+    @pytest.fixture
+    def indexed(self, indexed: Cli, tmp_path: Path) -> Cli:
+        """A library with no tokens, whatever other tests did with it."""
+        return indexed.where(TWOLANE_TOKENS=str(tmp_path / "tokens.json"))
+
     @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
     def test_other_machines_need_tokens(self, indexed: Cli, host: str) -> None:
         """An address that others can reach is not served without tokens."""
