@@ -60,7 +60,7 @@ class Endpoint:
         tries = self._manners.tries if patient else min(2, self._manners.tries)
         for attempt in range(1, tries + 1):
             refusal, wait = self._try(path, body)
-            if not isinstance(refusal, EmbedderError):
+            if not isinstance(refusal, EmbedderError | _Later):
                 return refusal
             last = attempt == tries or not isinstance(refusal, _Later)
             if last or (not patient and (wait or 0) > 1):
@@ -133,7 +133,7 @@ def _httpx() -> Any:
         ) from error
 
 
-class _Later(EmbedderError):
+class _Later(Exception):
     """The server may answer if it is asked again."""
 
 

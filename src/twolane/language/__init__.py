@@ -101,7 +101,9 @@ def fold(text: str) -> str:
     """The spelling under which two texts count as equal: compatibility forms, case and `ё`."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
     # What is left of U+0301 after composition is a stress mark, as in `за́мок`.
-    return folded.replace("\u0301", "").replace("’", "'").replace("ʼ", "'")
+    if "\u0301" in folded:
+        folded = unicodedata.normalize("NFC", folded.replace("\u0301", ""))
+    return folded.replace("’", "'").replace("ʼ", "'")
 
 
 def holds_literally(text: str, literal: str) -> bool:
