@@ -4,17 +4,19 @@ A typed word that no document holds is a slip more often than a wish:
 another keyboard layout, another script, a typo, a compound written apart or together,
 or part of a word.
 A repaired word keeps its text, gets the terms that may have been meant, and counts for less.
+A usual word is no slip: it is only widened by words that are almost it, and means what it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from twolane.answers import Repair
 from twolane.language import plain_form, symbol_parts, terms_of, tokens, words_of
 from twolane.language.scripts import script_of
+from twolane.language.usual_words import is_usual
 from twolane.ports import Retrieval
 from twolane.query import Query
 from twolane.scopes import Word
@@ -41,6 +43,9 @@ _MOST = 5
 # Parts of words shorter than this are in too many words.
 _SHORTEST_BEGINNING = 4
 _SHORTEST_PART = 4
+
+# Two stems that begin alike for this much of their length are forms of one word.
+_SAME_WORD = 2 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +169,24 @@ def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool)
         ("part", _part),
     ):
         terms = find(text, stems, vocabulary)
+        if kind in ("typo", "slips") and is_usual(text):
+            terms = [term for term in terms if any(_begins_like(term, stem) for stem in stems)]
         if terms and (few or kind in ("symbol", "transliteration")):
-            written = in_cyrillic(text) if kind == "transliteration" and text.isascii() else None
-            return Repair(text, tuple(terms[:_MOST]), kind, written)
+            return Repair(text, tuple(terms[:_MOST]), kind, _by_ear(text, kind))
     return None
+
+
+def _begins_like(term: str, stem: str) -> bool:
+    """Whether two stems may be of one word (`церков`, `церкв`), unlike `choos` and `chose`."""
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(term, stem, strict=False))
+    return sum(1 for _ in alike) >= _SAME_WORD * len(stem)
+
+
+def _by_ear(text: str, kind: str) -> str | None:
+    """What a transliterated word is in its own letters; a usual word has its own meaning."""
+    if kind != "transliteration" or not text.isascii() or is_usual(text):
+        return None
+    return in_cyrillic(text)
 
 
 def _by_parts(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from twolane import Library, Settings
 from twolane.language import stream
+from twolane.language.usual_words import is_usual
 from twolane.query import parse
 from twolane.repair import TRUST, Vocabulary, repaired
 from twolane.scopes import Word
@@ -137,3 +138,37 @@ def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
         settings=Settings(db=tmp_path / "x.db", embedder="none", repair=False)
     ) as literal:
         assert literal.search("gjvbljhs").results == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "held"),
+    [("choose", "chose"), ("message", "massage"), ("contact", "contract"), ("weather", "leather")],
+)
+def test_a_usual_word_is_no_slip_of_another(typed: str, held: str) -> None:
+    """A word that many people write is not taken for one that differs by a letter."""
+    words = Vocabulary.of(stream(held, "en").split())
+    query = parse(typed, HELD)
+    assert repaired(query, lambda _: False, lambda: words, HELD) == (query, ())
+
+
+@pytest.mark.parametrize(("typed", "held"), [("церковь", "церкви"), ("theatre", "theater")])
+def test_a_usual_word_still_finds_its_other_forms(typed: str, held: str) -> None:
+    """Forms of one word that stemming keeps apart are brought together."""
+    words = Vocabulary.of([*stream(held, "en").split(), *stream(held, "ru").split()])
+    _, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
+    assert [repair.kind for repair in repairs] == ["typo"]
+
+
+def test_a_usual_word_keeps_its_meaning() -> None:
+    """`atmosphere` finds `атмосфера` and still means itself; `pomidor` can only be `помидор`."""
+    words = Vocabulary.of(["атмосфер", "помидор"])
+    for typed, meant in (("atmosphere", "atmosphere"), ("pomidor", "помидор")):
+        query, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
+        assert [repair.kind for repair in repairs] == ["transliteration"]
+        assert query.meaning == meant
+
+
+def test_words_are_usual_in_any_case_and_of_any_length() -> None:
+    """The list is asked for whole words; slips and endless words are not there."""
+    assert all(is_usual(word) for word in ("choose", "Choose", "выбрать", "ändern"))
+    assert not any(is_usual(word) for word in ("telesco", "recieve", "", "x" * 200, "\ud800", "\n"))
