@@ -1,17 +1,14 @@
-"""`twolane mcp` with a real client, over both transports."""
+"""`twolane mcp` with a real client, over standard input and output."""
 
 from __future__ import annotations
 
 import json
 import re
-import socket
-import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -60,36 +57,6 @@ def over_streams(cli: Cli, session: Session) -> None:
     anyio.run(run)
 
 
-@pytest.fixture
-def address(library: Cli) -> Iterator[str]:
-    """A server over HTTP."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        library.arguments("mcp", "--http", "--port", str(port)),
-        env=library.environment,
-        cwd=library.home,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    line = process.stderr.readline().decode()
-    assert "/mcp" in line, line
-    yield re.findall(r"http://\S+", line)[0]
-    process.terminate()
-    process.communicate(timeout=30)
-
-
-def over_http(address: str, session: Session) -> None:
-    """Talk to the server over HTTP."""
-
-    async def run() -> None:
-        async with Client(address) as client:
-            await session(client)
-
-    anyio.run(run)
-
-
 async def told(client: Client, tool: str, **arguments: Any) -> str:
     """What a tool answers."""
     result = await client.call_tool(tool, arguments)
@@ -126,11 +93,6 @@ async def search_outline_get(client: Client) -> None:
 def test_a_session_over_streams(library: Cli) -> None:
     """Search, outline and get over standard input and output."""
     over_streams(library, search_outline_get)
-
-
-def test_a_session_over_http(address: str) -> None:
-    """The same session over streamable HTTP."""
-    over_http(address, search_outline_get)
 
 
 def test_everything_over_one_connection(library: Cli) -> None:
@@ -244,18 +206,3 @@ def test_schemas_are_cheap() -> None:
     ]
     assert len(TOOLS) <= 6
     assert len(json.dumps(spelled)) <= 6000
-
-
-def test_other_machines_are_refused(library: Cli) -> None:
-    """Whoever can reach the server reads everything, so it listens on this machine alone."""
-    said = library("mcp", "--http", "--host", "0.0.0.0", code=2)
-    assert "other machines" in said.stderr
-
-
-def test_a_page_of_another_site_is_refused(address: str) -> None:
-    """A request with a foreign Host or Origin is not answered."""
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    accept = {"accept": "application/json, text/event-stream"}
-    for hostile in ({"host": "evil.example"}, {"origin": "https://evil.example"}):
-        answer = httpx.post(address, json=body, headers={**accept, **hostile})
-        assert answer.status_code in (403, 421)

@@ -27,17 +27,19 @@ def mcp(
     verbose: Verbose = False,
 ) -> None:
     """Let an agent search: an MCP server over standard input and output, or HTTP."""
-    from twolane.interfaces.mcp.serving import require_extra, serve_http, serve_streams
+    from twolane.interfaces.mcp.serving import require_extra, serve_streams
 
     require_extra()
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
-        if not http:
+    others = {"host": host, "port": port} if http else {}
+    settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
+    if not http:
+        with open_library(settings) as library:
             serve_streams(library)
-            return
+        return
+    from twolane.interfaces.http.serving import serve
 
-        def started(address: str) -> None:
-            if not quiet:
-                output.note(f"serving MCP on {address}")
+    def started(address: str) -> None:
+        if not quiet:
+            output.note(f"serving MCP on {address}/mcp")
 
-        serve_http(library, host=host, port=port, started=started)
+    serve(settings, agents_only=True, started=started)

@@ -40,6 +40,11 @@ class Admission:
         """How many requests are being worked on."""
         return min(self._inside, self._most_working)
 
+    def check(self) -> None:
+        """Raise Refused if there is no room for one more."""
+        if self._inside >= self._room:
+            raise Refused(OVERLOADED, "too many requests wait already", {"Retry-After": "1"})
+
     async def run(
         self, submit: Callable[[], Future[T]], left: asyncio.Future[None] | None = None
     ) -> T:
@@ -47,8 +52,7 @@ class Admission:
 
         When `left` is done, nobody waits any more: work that has not begun never does.
         """
-        if self._inside >= self._room:
-            raise Refused(OVERLOADED, "too many requests wait already", {"Retry-After": "1"})
+        self.check()
         loop = asyncio.get_running_loop()
         job = submit()
         self._inside += 1

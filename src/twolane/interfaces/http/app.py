@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from twolane.interfaces import http_wire, log_wire
-from twolane.interfaces.http import table
+from twolane.interfaces.http import agents, table
 from twolane.interfaces.http.admission import Admission
 from twolane.interfaces.http.answering import Answered, Job, answered, known
 from twolane.interfaces.http.bodies import check
@@ -25,6 +25,7 @@ from twolane.interfaces.http.messages import (
     Response,
     Send,
     json_bytes,
+    read_body,
     read_json,
 )
 from twolane.interfaces.http.metrics import Metrics
@@ -36,6 +37,8 @@ from twolane.settings import Settings
 
 log = logging.getLogger("twolane.http")
 
+T = TypeVar("T")
+
 
 @dataclass(slots=True)
 class _Exchange:
@@ -46,17 +49,28 @@ class _Exchange:
 
 
 class Application:
-    """Answers requests over one library; `workers` answer the heavy ones if there are any."""
+    """Answers requests over one library; `workers` answer the heavy ones if there are any.
+
+    `agents_only` leaves out the page and the API: what remains is for agents, and for whoever
+    looks after the server.
+    """
 
     def __init__(
-        self, library: Library, entrance: Entrance, settings: Settings, workers: Workers | None
+        self,
+        library: Library,
+        entrance: Entrance,
+        settings: Settings,
+        workers: Workers | None = None,
+        *,
+        agents_only: bool = False,
     ) -> None:
         self._library = library
         self._entrance = entrance
         self._settings = settings
         self._workers = workers
-        self._pages = pages()
-        self._table = table.by_path()
+        self._pages = {} if agents_only else pages()
+        self._table = table.by_path(table.UPKEEP if agents_only else table.ENDPOINTS)
+        self._agents = agents.Agents(library, self._in_turn)
         self._threads = ThreadPoolExecutor(settings.threads, "twolane-request")
         self._own = self._room(settings.threads)
         self._others = self._room(settings.processes) if workers else self._own
@@ -71,7 +85,7 @@ class Application:
         request = Request.of(scope)
         exchange = _Exchange()
         try:
-            response = await self._answered(request, receive, exchange)
+            response = await self._answered(scope, request, receive, exchange)
         except Gone:
             self._tell(request, exchange, 499, time.perf_counter() - started)
             return
@@ -91,7 +105,9 @@ class Application:
         if self._workers:
             self._workers.close()
 
-    async def _answered(self, request: Request, receive: Receive, exchange: _Exchange) -> Response:
+    async def _answered(
+        self, scope: Mapping[str, Any], request: Request, receive: Receive, exchange: _Exchange
+    ) -> Response:
         if request.head_bytes > _MOST_HEAD_BYTES:
             raise Refused(LARGE_HEAD, f"together they have {request.head_bytes} bytes")
         if (preflight := self._entrance.preflight(request)) is not None:
@@ -101,6 +117,8 @@ class Application:
             exchange.endpoint = "page"
             self._entrance.count(request)
             return self._page(request, self._pages[request.path])
+        if request.path == agents.PATH:
+            return await self._agent(scope, request, receive, exchange)
         endpoint, path = self._found(request)
         exchange.endpoint = endpoint.name
         caller = self._entrance.admit(request, endpoint)
@@ -112,6 +130,33 @@ class Application:
         if done.measured:
             self._metrics.search(done.measured.lanes, done.measured.degraded)
         return self._response(request, done)
+
+    async def _agent(
+        self, scope: Mapping[str, Any], request: Request, receive: Receive, exchange: _Exchange
+    ) -> Response:
+        exchange.endpoint = agents.ENDPOINT.name
+        if request.method != agents.ENDPOINT.method:
+            raise Refused(WRONG_METHOD, "it takes POST", {"Allow": "POST"})
+        caller = self._entrance.admit(request, agents.ENDPOINT)
+        exchange.caller = caller.name
+        self._own.check()
+        body = await read_body(
+            request,
+            receive,
+            most=self._settings.max_body_bytes,
+            seconds=self._settings.request_seconds,
+        )
+        response = await self._agents.answer(scope, receive, caller, body)
+        headers = {
+            **HEADERS,
+            "Cache-Control": "no-store",
+            **self._entrance.shared(request),
+            **response.headers,
+        }
+        return Response(response.status, response.body, headers)
+
+    async def _in_turn(self, call: Callable[[], T]) -> T:
+        return await self._own.run(lambda: self._threads.submit(call))
 
     async def _job(
         self,

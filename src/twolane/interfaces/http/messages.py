@@ -80,6 +80,11 @@ class Request:
 
 async def read_json(request: Request, receive: Receive, *, most: int, seconds: float) -> Any:
     """The JSON in a request's body; Refused if it is none, too large or too slow to come."""
+    return _parsed(await read_body(request, receive, most=most, seconds=seconds))
+
+
+async def read_body(request: Request, receive: Receive, *, most: int, seconds: float) -> bytes:
+    """A request's body, said to be JSON; Refused if it is not, too large or too slow to come."""
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise Refused(WRONG_TYPE, f"the Content-Type is {media[:80]!r}")
@@ -88,10 +93,9 @@ async def read_json(request: Request, receive: Receive, *, most: int, seconds: f
         raise Refused(TOO_LARGE, f"a body may have {most} bytes")
     try:
         async with asyncio.timeout(seconds):
-            body = await _body(receive, most)
+            return await _body(receive, most)
     except TimeoutError as error:
         raise Refused(TOO_SLOW_REQUEST, f"the body was not there after {seconds:g} s") from error
-    return _parsed(body)
 
 
 async def _body(receive: Receive, most: int) -> bytes:

@@ -34,11 +34,13 @@ def serve(
     settings: Settings,
     *,
     watch: bool = False,
+    agents_only: bool = False,
     started: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve the library that the settings name until the process is told to stop.
 
     `watch` follows its folders as they change.
+    `agents_only` serves `/mcp` without the page and the API, and writes nothing.
     `started` is told the address once requests are taken.
     """
     if find_spec("uvicorn") is None:
@@ -54,12 +56,14 @@ def serve(
     listening = _bound(settings.host, settings.port)
     with (
         listening,
-        Library.open(settings=settings, create=True) as library,
+        Library.open(settings=settings, create=not agents_only) as library,
         followed(library, wanted=watch),
     ):
-        library.start_worker()
-        workers = Workers(settings, settings.processes) if settings.processes else None
-        application = Application(library, entrance, settings, workers)
+        if not agents_only:
+            library.start_worker()
+        many = settings.processes and not agents_only
+        workers = Workers(settings, settings.processes) if many else None
+        application = Application(library, entrance, settings, workers, agents_only=agents_only)
         server = _quiet(uvicorn.Server)(
             uvicorn.Config(
                 application,

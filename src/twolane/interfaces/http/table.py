@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from twolane.interfaces.http import describing, documents, health, judging, searching, writing
 from twolane.interfaces.http.endpoints import Endpoint
 from twolane.interfaces.http.problems import NOT_FOUND, Refused
+
+# What is there even where the API is not: for whoever looks after the server.
+UPKEEP: tuple[Endpoint, ...] = tuple(
+    one for one in health.ENDPOINTS if not one.path.startswith("/api/")
+)
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *searching.ENDPOINTS,
@@ -20,10 +25,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 BY_NAME: Mapping[str, Endpoint] = {one.name: one for one in ENDPOINTS}
 
 
-def by_path() -> dict[str, dict[str, Endpoint]]:
+def by_path(endpoints: Iterable[Endpoint] = ENDPOINTS) -> dict[str, dict[str, Endpoint]]:
     """The methods of each address."""
     table: dict[str, dict[str, Endpoint]] = {}
-    for one in ENDPOINTS:
+    for one in endpoints:
         table.setdefault(one.path, {})[one.method] = one
     return table
 

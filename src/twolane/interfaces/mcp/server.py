@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
@@ -33,10 +33,23 @@ _RESOURCE_TOKENS = 4000
 
 T = TypeVar("T")
 
+Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
 
-def make_server(library: Library, scope: Scope = READER) -> Server[Any]:
-    """A server that answers from the library, within the scope."""
+
+def make_server(
+    library: Library,
+    scope: Scope = READER,
+    *,
+    aside: Aside | None = None,
+    greeting: str | None = None,
+) -> Server[Any]:
+    """A server that answers from the library, within the scope.
+
+    `aside` runs a call without holding up the server, by default in a thread.
+    `greeting` is what a client is told when it connects, by default what is in the library now.
+    """
     tools = {tool.name: tool for tool in TOOLS}
+    run = aside or _aside
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -59,7 +72,7 @@ def make_server(library: Library, scope: Scope = READER) -> Server[Any]:
             )
         try:
             given = checked(tool, params.arguments or {})
-            return _told(await _aside(lambda: tool.run(library, scope, given)))
+            return _told(await run(lambda: tool.run(library, scope, given)))
         except TwolaneError as error:
             # What an agent can mend comes back as an answer, not as a failure of the protocol.
             return _told(message(error), bad=True)
@@ -83,7 +96,7 @@ def make_server(library: Library, scope: Scope = READER) -> Server[Any]:
         )
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
-        recent = await _aside(lambda: _recent(library, scope))
+        recent = await run(lambda: _recent(library, scope))
         return types.ListResourcesResult(resources=recent)
 
     async def read_resource(
@@ -91,7 +104,7 @@ def make_server(library: Library, scope: Scope = READER) -> Server[Any]:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            text = await _aside(lambda: _read(library, scope, uri))
+            text = await run(lambda: _read(library, scope, uri))
         except TwolaneError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=message(error)) from error
         contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
@@ -100,7 +113,7 @@ def make_server(library: Library, scope: Scope = READER) -> Server[Any]:
     return Server(
         "twolane",
         version=__version__,
-        instructions=instructions(library, scope),
+        instructions=instructions(library, scope) if greeting is None else greeting,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
