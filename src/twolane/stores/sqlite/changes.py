@@ -15,7 +15,12 @@ from twolane.stores.sqlite.conditions import narrower_than_usual
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import COLUMNS, document_of, dumped
 from twolane.stores.sqlite.expressions import Condition
-from twolane.stores.sqlite.versions import demand_versions, forget_vectors, next_revision
+from twolane.stores.sqlite.versions import (
+    demand_versions,
+    empty_log,
+    next_revision,
+    wipe,
+)
 from twolane.stores.sqlite.writing import write_tags
 
 _STORED = f"""
@@ -122,7 +127,11 @@ class SqliteChanges:
             gone = connection.changes()
             connection.execute("DELETE FROM ledger WHERE collection = ?", (row,))
             connection.execute("DELETE FROM collections WHERE row = ?", (row,))
-            forget_vectors(connection)
+            if gone:
+                wipe(connection)
+        if gone:
+            with self._db.outside_transaction() as connection:
+                empty_log(connection)
         return gone
 
 

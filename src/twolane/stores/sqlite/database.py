@@ -157,6 +157,8 @@ def _connect(path: Path, busy_seconds: float) -> apsw.Connection:
     connection.execute(
         "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY"
     )
+    # What is deleted is overwritten, so that no older version of a secret lies in free pages.
+    connection.execute("PRAGMA secure_delete = ON")
     register(connection)
     return connection
 

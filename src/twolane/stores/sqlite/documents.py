@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import apsw
@@ -35,9 +34,9 @@ from twolane.stores.sqlite.document_rows import (
 from twolane.stores.sqlite.versions import (
     demand_versions,
     empty_log,
-    had_passages,
+    hold_text,
     next_revision,
-    wiping,
+    wipe,
 )
 from twolane.stores.sqlite.writing import write
 
@@ -116,10 +115,11 @@ class SqliteDocuments:
             for batch in batches:
                 demand_versions(connection, batch.expected)
             revision = next_revision(connection)
-            secret = had_passages(connection, [id for one in batches for id in _secrets(one)])
-            with wiping(connection) if secret else nullcontext():
-                for batch in batches:
-                    _apply(connection, batch, revision)
+            secret = hold_text(connection, [id for one in batches for id in _secrets(one)])
+            for batch in batches:
+                _apply(connection, batch, revision)
+            if secret:
+                wipe(connection)
         if secret:
             with self._db.outside_transaction() as connection:
                 empty_log(connection)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 import apsw
 
@@ -35,14 +34,14 @@ def next_revision(connection: apsw.Connection) -> int:
     )
 
 
-def had_passages(connection: apsw.Connection, ids: Sequence[str]) -> bool:
-    """Whether any of the documents has a passage, and so may have vectors."""
+def hold_text(connection: apsw.Connection, ids: Sequence[str]) -> bool:
+    """Whether any of the documents is there and not encrypted, and so has something to lose."""
     if not ids:
         return False
     found = rows(
         connection,
-        "SELECT 1 FROM documents AS d JOIN chunks AS c ON c.document = d.row"
-        " WHERE d.id IN (SELECT value FROM json_each(?)) LIMIT 1",
+        "SELECT 1 FROM documents WHERE NOT encrypted"
+        " AND id IN (SELECT value FROM json_each(?)) LIMIT 1",
         (dumped(ids),),
     )
     return bool(found)
@@ -56,26 +55,19 @@ def forget_vectors(connection: apsw.Connection) -> None:
     )
 
 
-@contextmanager
-def wiping(connection: apsw.Connection) -> Iterator[None]:
-    """What is deleted meanwhile is overwritten, in tables and in the full-text index.
+def wipe(connection: apsw.Connection) -> None:
+    """Leave nothing of what the transaction took out: no vector, tag, word or letter.
 
-    Vectors and tags that nobody needs any more go, too.
+    The full-text indexes keep the words of a row that is gone until they are put together anew.
+    That is dear in a large library, so it is done only for what must not be left.
     """
-    connection.execute("PRAGMA secure_delete = ON")
+    forget_vectors(connection)
+    connection.execute(
+        "DELETE FROM tags WHERE NOT EXISTS"
+        " (SELECT 1 FROM document_tags AS dt WHERE dt.tag = tags.row)"
+    )
     for index in _INDEXES:
-        connection.execute(f"INSERT INTO {index}({index}, rank) VALUES ('secure-delete', 1)")
-    try:
-        yield
-        forget_vectors(connection)
-        connection.execute(
-            "DELETE FROM tags WHERE NOT EXISTS"
-            " (SELECT 1 FROM document_tags AS dt WHERE dt.tag = tags.row)"
-        )
-        for index in _INDEXES:
-            connection.execute(f"INSERT INTO {index}({index}, rank) VALUES ('secure-delete', 0)")
-    finally:
-        connection.execute("PRAGMA secure_delete = OFF")
+        connection.execute(f"INSERT INTO {index}({index}) VALUES ('optimize')")
 
 
 _INDEXES = ("words", "name_trigrams", "text_trigrams")
