@@ -17,6 +17,8 @@ from twolane.answers import Contribution, Fused, Hit, Lane
 # Ties go by id; who may not overtake must not win a tie either.
 _JUST_BELOW = 0.999
 
+_NO_CHUNK = (None, None)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -43,35 +45,29 @@ def fuse(
     votes: dict[str, list[Contribution]] = {}
     chunks: dict[str, tuple[int, int | None]] = {}
     for ranking in rankings:
+        lane, weight = ranking.lane, ranking.weight
         for rank, hit in enumerate(ranking.hits, start=1):
-            votes.setdefault(hit.id, []).append(_vote(ranking, rank, hit, k))
+            id, vote = hit.id, hit.vote
+            value = weight * vote / (k + rank)
+            # In their order, since names would cost as much as the rest.
+            cast = Contribution(
+                lane, rank, hit.score, weight, vote, value, False, hit.matched, hit.counterpart
+            )
+            if id in votes:
+                votes[id].append(cast)
+            else:
+                votes[id] = [cast]
             if hit.position is not None:
-                chunks[hit.id] = (hit.position, hit.sentence)
+                chunks[id] = (hit.position, hit.sentence)
     if plausible is not None:
         _abstain({ranking.lane: ranking for ranking in rankings}, votes, k, plausible)
     fused = []
-    for id, cast in votes.items():
-        position, sentence = chunks.get(id, (None, None))
-        score = sum([one.value for one in cast])
-        fused.append(Fused(id, score, tuple(cast), position, sentence=sentence))
+    for id, given in votes.items():
+        position, sentence = chunks.get(id, _NO_CHUNK)
+        score = sum([one.value for one in given])
+        fused.append(Fused(id, score, tuple(given), position, None, None, (), sentence))
     fused.sort(key=lambda one: (-one.score, one.id))
     return fused
-
-
-def _vote(ranking: Ranking, rank: int, hit: Hit, k: float) -> Contribution:
-    value = _value(ranking, rank, hit, k)
-    # In their order, since names would cost as much as the rest.
-    return Contribution(
-        ranking.lane,
-        rank,
-        hit.score,
-        ranking.weight,
-        hit.vote,
-        value,
-        False,
-        hit.matched,
-        hit.counterpart,
-    )
 
 
 def _value(ranking: Ranking, rank: int, hit: Hit, k: float) -> float:

@@ -70,6 +70,8 @@ class Sought:
 
     def promising(self, stems: Sequence[str]) -> Sequence[int]:
         """Which of the streams of single written words may hold any of the words."""
+        if not self.may_be_in("".join(stems)):
+            return ()
         if self.beginnings:
             return [at for at, one in enumerate(stems) if self.may_be_in(one)]
         # Most written words have one stem, which answers or does not.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
@@ -101,9 +102,10 @@ def _result(
     chunk = _shown(fused, document, chunks, words, by_words)
     languages = sorted({chunk.language for chunk in chunks if chunk.language})
     title = one_line(document.title)
-    text, found = _text(document, chunk, words, languages, by_words)
+    reading = _reading(document, chunk) if chunk else _NOTHING
+    text, found = _text(document, chunk, reading, words, languages, by_words)
     if chunk and not found and not by_words and chunk.position == fused.position:
-        found = _nearest_sentence(text, document, chunk, fused.sentence)
+        found = _nearest_sentence(text, reading, fused.sentence)
     return Result(
         id=document.id,
         kind=document.kind,
@@ -249,13 +251,14 @@ def _counts(streams: Sequence[str], words: Sought) -> list[int]:
 def _text(
     document: Document,
     chunk: Chunk | None,
+    reading: _Reading,
     words: Sought,
     languages: Sequence[str],
     by_words: bool,
 ) -> tuple[str, list[Mention]]:
     """The text that shows best why the document was found, with its mentions."""
-    passage, found = _passage(document, chunk, words)
-    if found:
+    passage, found = _passage(reading, chunk.language if chunk else None, words)
+    if found or (passage and not by_words):
         return passage, found
     fields = [one_line(field) for field in _fields(document)]
     if by_words:
@@ -275,28 +278,53 @@ def _fields(document: Document) -> tuple[str, ...]:
     return document.description, document.summary, document.url or "", document.title
 
 
-def _passage(document: Document, chunk: Chunk | None, words: Sought) -> tuple[str, list[Mention]]:
+class _Reading(NamedTuple):
+    """How a chunk reads: the leading headings that the heading path shows anyway, and the rest.
+
+    `whole` is both together, cut into the same lines as when it was embedded.
+    """
+
+    headings: str
+    text: str
+    whole: str
+
+
+_NOTHING = _Reading("", "", "")
+
+
+def _reading(document: Document, chunk: Chunk) -> _Reading:
+    start = _after_headings(document, chunk)
+    text = plain(document.body[start : chunk.end])
+    if start == chunk.start:
+        return _Reading("", text, text)
+    source = document.body[chunk.start : start]
+    headings = plain(source)
+    if _REACHES_ON.isdisjoint(source):
+        return _Reading(headings, text, f"{headings}\n{text}")
+    return _Reading(headings, text, plain(document.body[chunk.start : chunk.end]))
+
+
+# Markup that may begin in one line and end in another.
+_REACHES_ON = frozenset("`[]<>~\\")
+
+
+def _passage(reading: _Reading, language: str | None, words: Sought) -> tuple[str, list[Mention]]:
     """The chunk as it can be shown, with its mentions.
 
     Headings that the heading path shows anyway are left out, unless only they hold the words.
     """
-    if chunk is None:
-        return "", []
-    start = _after_headings(document, chunk)
-    text = one_line(plain(document.body[start : chunk.end]))
-    found = mentions(text, words, [chunk.language])
-    if found or start == chunk.start:
+    text = one_line(reading.text)
+    found = mentions(text, words, [language])
+    if found or not reading.headings:
         return text, found
-    headings = one_line(plain(document.body[chunk.start : start]))
-    found = mentions(headings, words, [chunk.language])
+    headings = one_line(reading.headings)
+    found = mentions(headings, words, [language])
     if text and not found:
         return text, []
     return f"{headings} {text}".strip(), found
 
 
-def _nearest_sentence(
-    text: str, document: Document, chunk: Chunk, place: int | None
-) -> list[Mention]:
+def _nearest_sentence(text: str, reading: _Reading, place: int | None) -> list[Mention]:
     """Where the sentence that the dense lane found stands in the shown text; nowhere is possible.
 
     The lane knows its place among the sentences that were embedded, which are those of the whole
@@ -304,14 +332,26 @@ def _nearest_sentence(
     """
     if place is None:
         return []
-    all_of_them = sentences(plain(document.body[chunk.start : chunk.end]))
+    all_of_them = sentences(reading.whole)
     if place >= len(all_of_them):
         return []
     # A short heading is one with the sentence below it, and is left out of what is shown.
-    headings = one_line(plain(document.body[chunk.start : _after_headings(document, chunk)]))
+    headings = one_line(reading.headings)
     sentence = one_line(all_of_them[place]).removeprefix(headings).strip()
+    start, end = _span(text, sentence)
+    return [Mention(start, end, 0)] if start < end else []
+
+
+def _span(text: str, sentence: str) -> tuple[int, int]:
+    """Where the sentence begins and ends in the text, whatever blanks are between its words."""
+    start = text.find(sentence)
+    if start >= 0:
+        return start, start + len(sentence)
+    # Making a pattern takes longer than all the rest, so it is made only where one may fit.
+    if sentence.replace(" ", "") not in text.replace(" ", ""):
+        return 0, 0
     found = re.search(r"\s*".join(map(re.escape, sentence.split(" "))), text)
-    return [Mention(found.start(), found.end(), 0)] if found and sentence else []
+    return found.span() if found else (0, 0)
 
 
 def _after_headings(document: Document, chunk: Chunk) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from twolane.chunking.splitting import LINE, SENTENCE
+from twolane.chunking.splitting import SENTENCE
 
 # A shorter piece (a heading, "Yes.", "1.") means little alone and joins its neighbour.
 _SHORTEST = 25
@@ -18,15 +18,16 @@ def sentences(text: str) -> list[str]:
 
     They hold every word of the text, and there are at most 24 of them.
     """
-    cuts = {found.end() for found in LINE.finditer(text)}
-    cuts |= {found.end() for found in SENTENCE.finditer(text) if _ends(text, found)}
-    pieces = []
-    start = 0
-    for end in (*sorted(cuts), len(text)):
-        piece = text[start:end].strip()
-        if piece:
-            pieces.append(piece)
-        start = end
+    pieces: list[str] = []
+    for line in text.split("\n"):
+        start = 0
+        for stop in SENTENCE.finditer(line):
+            at, end = stop.span()
+            if line[at] != "." or _ends(line, at, end):
+                pieces.append(line[start:end].strip())
+                start = end
+        if rest := line[start:].strip():
+            pieces.append(rest)
     shortest = _SHORTEST
     joined = _joined(pieces, shortest)
     while len(joined) > _MOST:
@@ -35,15 +36,16 @@ def sentences(text: str) -> list[str]:
     return joined
 
 
-def _ends(text: str, stop: re.Match[str]) -> bool:
-    """Whether a sentence ends here, and not an abbreviation, an initial or a number of a list."""
-    if stop[0][0] != ".":
-        return True
-    if text[stop.end() : stop.end() + 1].islower():
+def _ends(text: str, at: int, end: int) -> bool:
+    """Whether a full stop ends a sentence, and not an abbreviation, an initial or a number."""
+    if text[end : end + 1].islower():
         return False
-    before = _WORD.search(text, max(0, stop.start() - 20), stop.start())
-    word = before[0].lower() if before else ""
-    return not (len(word) == 1 or word.isdigit() or word in _ABBREVIATIONS)
+    before = text[max(0, at - 20) : at]
+    word = before.rpartition(" ")[2]
+    if not word.isalpha():
+        found = _WORD.search(before)
+        word = found[0] if found else ""
+    return len(word) != 1 and not word.isdigit() and word.lower() not in _ABBREVIATIONS
 
 
 # What stands before a capital letter or a number more often than at the end of a sentence.

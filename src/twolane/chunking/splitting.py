@@ -82,8 +82,10 @@ _HEADING = re.compile(r"\s*+(?:#{1,6}(?:[ \t][^\n]*+)?|[^\n]++\n[ \t]*+(?:=++|-+
 _PARAGRAPH = re.compile(r"\n(?:[ \t]*+\n)++")
 _TABLE = re.compile(r"^(?:[ \t]*+\|[^\n]*+(?:\n|\Z))++", re.MULTILINE)
 _ITEM = re.compile(r"\n(?=[ \t>]*+(?:[-*+]|\d{1,9}[.)])[ \t])")
+# What may not come before the first sign is asked after it, so that the search is for a sign.
 SENTENCE = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'»”’)\]]*+\s++|(?<![。！？｡])[。！？｡]++[」』”）]*+\s*+"
+    r"[.!?…。！？｡](?:(?<=[.!?…])(?<![.!?…].)[.!?…]*+[\"'»”’)\]]*+\s++"
+    r"|(?<=[。！？｡])(?<![。！？｡].)[。！？｡]*+[」』”）]*+\s*+)"
 )
 LINE = re.compile(r"\n")
 

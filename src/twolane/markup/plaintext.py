@@ -77,6 +77,7 @@ _RULE = re.compile(
     r"=++[ \t]*|(?:-[ \t]*+)++|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+"
     r"|\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+(?::?-++:?[ \t]*+)?)++"
 )
+_RULE_ENDS = frozenset("=-*_|:")
 _LEAD = re.compile(
     r"(?:(?:>|[-*+](?=[ \t]|$)|\d{1,3}[.)](?=[ \t]|$)|#{1,6}(?=[ \t]|$))[ \t]*+)*+"
     r"(?:\[[ xX]\](?=[ \t]))?(?:\[![\w-]+\][+-]?)?[ \t]*+"
@@ -127,10 +128,12 @@ def _line(line: str) -> str:
     if not bare or bare[0] not in _MARKERS:
         return bare
     heading = bare[0] == "#"
-    if not _RULE.fullmatch(bare):
+    # Most lines end with a letter or a full stop, and are no rules for that reason alone.
+    rule = bare[-1] in _RULE_ENDS
+    if not rule or not _RULE.fullmatch(bare):
         found = _LEAD.match(bare)
         bare = bare[found.end() :] if found else bare
-    if _RULE.fullmatch(bare):
+    if rule and _RULE.fullmatch(bare):
         return ""
     if bare.startswith("|"):
         return _CELL_EDGE.sub(" ", bare).strip()
