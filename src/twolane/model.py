@@ -304,12 +304,21 @@ class GenerationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One set of vectors in one space; `rate` is how many passages a second it last got."""
+    """One set of vectors in one space; `rate` is how many passages a second it last got.
+
+    `reason` is why it is held back, where it is.
+    """
 
     number: int
     space: Space
     state: GenerationState
     rate: float | None = None
+    reason: str | None = None
+
+
+def instead(generation: int) -> str:
+    """Why a generation is held back when somebody chose another one."""
+    return f"generation {generation} was chosen instead"
 
 
 @dataclass(frozen=True, slots=True)

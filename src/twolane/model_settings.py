@@ -1,8 +1,9 @@
-"""The settings of the embedders that are brought along: a model in a folder, or a server."""
+"""The settings of embedders that are brought along, and of the gate before new vectors serve."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from twolane.setting_values import Secret, between, one_of, setting
 
@@ -59,4 +60,12 @@ class ModelSettings:
     )
     passage_prompt: str = setting(
         "", "What `onnx` and `openai` put before a passage, instead of the model's own."
+    )
+    gate: Path | None = setting(
+        None,
+        "A golden set that new vectors must answer as well as those that serve, before they take "
+        "over, whichever command makes them. Unset: what is complete takes over.",
+    )
+    gate_tolerance: float = setting(
+        0.01, "How much worse, in nDCG@10, the gate still lets through.", between(0, 1)
     )

@@ -42,8 +42,8 @@ class Vectors(Protocol):
         and the rest retire.
         """
 
-    def hold(self, generation: int) -> None:
-        """Keep a generation that does not serve from taking over by itself."""
+    def hold(self, generation: int, reason: str) -> None:
+        """Keep a generation that does not serve from taking over by itself, and say why."""
 
     def drop_generation(self, generation: int) -> None:
         """Delete a generation with its vectors."""

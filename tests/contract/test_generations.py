@@ -87,13 +87,28 @@ class TestGenerations:
         """A generation can be held back unless it serves, and opening it leaves it so."""
         one = store.open_generation(space("one")).number
         two = store.open_generation(space("two")).number
-        store.hold(one)
-        store.hold(two)
+        store.hold(one, "worse")
+        store.hold(two, "worse")
         assert [each.state for each in store.generations()] == [
             GenerationState.SERVING,
             GenerationState.HELD,
         ]
         assert store.open_generation(space("two")).state == GenerationState.HELD
+
+    def test_why_it_is_held_back(self, store: Store) -> None:
+        """The reason stays with a generation while it is held, and is gone after that."""
+        one, two, three = (
+            store.open_generation(space(name)).number for name in ("one", "two", "three")
+        )
+        store.hold(two, "worse")
+        store.activate(three, held={one})
+        assert [one.reason for one in store.generations()] == [
+            f"generation {three} was chosen instead",
+            "worse",
+            None,
+        ]
+        store.activate(two)
+        assert [one.reason for one in store.generations()][1:] == [None, None]
 
     def test_the_rate_is_remembered(self, store: Store) -> None:
         """How fast a generation is filled is known to whoever asks."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -82,6 +85,61 @@ class TestGate:
         )
         assert "nowhere.md" in twolane("embed", "--gate", golden, code=2).stderr
         assert twolane.json("status")["embedded"] == 0
+
+
+class TestGateSetting:
+    """A golden set in the settings, which decides wherever vectors are made."""
+
+    @pytest.fixture
+    def worse(self, twolane: Cli, vault: Path, cache: str) -> Cli:
+        """A library with good vectors, and settings that ask for worse ones through a gate."""
+        golden = write_golden(vault.parent / "golden.json")
+        real = twolane.where(
+            TWOLANE_EMBEDDER="use", TWOLANE_CACHE=cache, TWOLANE_LEXICAL_WEIGHT="0.0001"
+        )
+        real("index", vault)
+        return real.where(
+            TWOLANE_EMBEDDER="hashing", TWOLANE_GATE=str(golden), TWOLANE_GATE_TOLERANCE="0"
+        )
+
+    @pytest.mark.parametrize("command", [["watch"], ["serve", "--port", "0"]])
+    def test_it_stops_worse_vectors_behind_the_scenes(self, worse: Cli, command: list[str]) -> None:
+        """`watch` and `serve` keep the old vectors, and `status` says why."""
+        process = subprocess.Popen(
+            worse.arguments(*command),
+            env=worse.environment,
+            cwd=worse.home,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            deadline = time.monotonic() + 60
+            while "held" not in worse("generation", "list").stdout:
+                assert process.poll() is None and time.monotonic() < deadline
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+        assert b"Traceback" not in errors
+        said = worse("status").stdout
+        assert "refused by the gate: ndcg@10" in said
+        assert "refused by the gate: ndcg@10" in worse("generation", "list").stdout
+        assert worse.json("status")["generation"] == 1
+        assert worse.json("embed")["refused"] is None
+
+    def test_index_and_embed_ask_it_too(self, worse: Cli, vault: Path) -> None:
+        """A plain run keeps the old vectors; a wider gate that is named judges again."""
+        assert "does not take over" in worse("index", vault).stderr
+        assert worse.json("status")["generations"][1]["reason"].startswith("refused by the gate")
+        golden = worse.environment["TWOLANE_GATE"]
+        assert worse.json("embed", "--gate", golden, "--tolerance", "1")["took_over"] == 2
+
+    def test_a_set_that_cannot_be_used_lets_nothing_through(self, worse: Cli) -> None:
+        """Searches go on; `doctor` names the file beforehand, and `status` afterwards."""
+        lost = worse.where(TWOLANE_GATE=str(worse.home / "lost.json"))
+        assert lost.json("search", "tomatoes")["results"]
+        assert "lost.json" in lost("doctor", code=1).stdout
+        lost("embed", code=1)
+        assert "lost.json" in lost("status").stdout
 
 
 def test_options_are_idempotent(twolane: Cli, vault: Path) -> None:

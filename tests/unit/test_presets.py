@@ -59,6 +59,8 @@ NEUTRAL = {
     "retry_seconds",
     "retry_most_seconds",
     "keep_generations",
+    "gate",
+    "gate_tolerance",
     "semantic",
     "editor",
     "link_template",

@@ -185,6 +185,58 @@ class TestGate:
         assert library.embed(gate=gate).took_over == 2
         assert asked == [(2, 1), (2, 1)]
 
+    def test_the_gate_of_a_library_judges_once(self, open_library: Opener, vault: Path) -> None:
+        """What it refused is not judged again by itself, and the reason is kept with it."""
+        old = open_library(Counting("old"))
+        old.index(vault)
+        old.embed()
+        asked: list[int] = []
+
+        def gate(candidate: Generation, serving: Generation) -> Verdict:
+            asked.append(candidate.number)
+            return Verdict(False, "worse by far")
+
+        library = open_library(Counting("new"))
+        library.guard(gate)
+        assert library.embed().refused == "worse by far"
+        library.save(Draft("x", title="X", body="quite another thing"))
+        assert (library.embed().refused, library.embed().took_over) == (None, None)
+        assert asked == [2]
+        refused = library.generations()[1][0]
+        assert (refused.state, refused.reason) == (
+            GenerationState.HELD,
+            "refused by the gate: worse by far",
+        )
+        library.activate_generation(2)
+        assert library.generations()[1][0].reason is None
+
+    def test_a_gate_that_is_only_set_is_not_passed(self, open_library: Opener, vault: Path) -> None:
+        """A program that brings no gate switches nothing where the settings ask for one."""
+        old = open_library(Counting("old"))
+        old.index(vault)
+        old.embed()
+        library = open_library(Counting("new"), gate=vault / "golden.json")
+        assert library.embed().took_over is None
+        assert states(library) == ["serving", "filling"]
+        library.guard(lambda candidate, serving: Verdict(True, "fine"))
+        assert library.embed().took_over == 2
+
+    def test_what_serves_is_completed_however_much_is_missing(
+        self, open_library: Opener, vault: Path
+    ) -> None:
+        """Where the only wanted vectors are held back, new notes get those that serve."""
+        old = open_library(Counting("old"))
+        old.index(vault)
+        old.embed()
+        library = open_library(Counting("new"))
+        library.guard(lambda candidate, serving: Verdict(False, "no"))
+        library.embed()
+        write_notes(vault, {f"m{number}.md": f"# M {number}\n\ntext" for number in range(250)})
+        library.index(vault)
+        library.embed()
+        (serving, progress), _ = library.generations()
+        assert (serving.state, progress.pending) == (GenerationState.SERVING, 0)
+
     def test_a_generation_can_be_asked_before_it_serves(
         self, open_library: Opener, vault: Path
     ) -> None:

@@ -15,6 +15,8 @@ from tests.embedders import Counting, Hanging, Shaky
 from twolane import Library, Settings
 from twolane.drafts import Draft
 from twolane.errors import EmbedderUnavailable
+from twolane.model import Generation
+from twolane.pipeline.switching import Verdict
 from twolane.ports import Embedder
 from twolane.spaces import Embedders
 from twolane.stores.sqlite import SqliteStore
@@ -176,3 +178,27 @@ class TestSaving:
         library.save(Draft("a", title="Bees", body="bees winter in a cluster"))
         assert [result.id for result in library.search("bees").results] == ["a"]
         assert library.status().progress.ready == 0
+
+
+def test_it_obeys_the_gate_once(open_library: Opener, tmp_path: Path) -> None:
+    """Refused vectors are not judged again after each save; what serves goes on getting its own."""
+    old = Counting("old")
+    open_library(old).index(write_notes(tmp_path / "notes", NOTES))
+    open_library(old).embed()
+    library = open_library(old, Counting("new"))
+    asked: list[int] = []
+
+    def gate(candidate: Generation, serving: Generation) -> Verdict:
+        asked.append(candidate.number)
+        return Verdict(False, "worse")
+
+    library.guard(gate)
+    worker = library.start_worker()
+    assert worker.wait_idle(15)
+    for number in range(3):
+        library.save(Draft(f"x{number}", title="X", body=f"quite another thing {number}"))
+        worker.wake()
+        assert worker.wait_idle(15)
+    assert asked == [2]
+    (_, served), (refused, _) = library.generations()
+    assert (served.pending, refused.reason) == (0, "refused by the gate: worse")

@@ -302,6 +302,7 @@ def generation_json(standing: Standing) -> Json:
     return {
         "number": generation.number,
         "state": generation.state.value,
+        "reason": generation.reason,
         "embedded": progress.ready,
         "pending": progress.pending,
         "failed": progress.failed,

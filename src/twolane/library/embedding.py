@@ -22,7 +22,7 @@ from twolane.spaces import Background
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.pipeline import Filled
-    from twolane.pipeline.switching import Gate
+    from twolane.pipeline.switching import Gate, Settled
     from twolane.pipeline.worker import Turn, Worker
 
 log = logging.getLogger("twolane")
@@ -65,6 +65,8 @@ class Embedding(Held):
     """The way from passages to vectors."""
 
     _worker: Worker | None = None
+    _gate: Gate | None = None
+    _told_of_gate = False
 
     def embed(
         self,
@@ -81,7 +83,8 @@ class Embedding(Held):
         `all_spaces` also fills the better, slower space, if there is one.
         `backfill` waits for what others work on and for what is to be tried again.
         `retry_failed` tries what failed again now.
-        A generation that becomes complete takes over if the `gate` lets it.
+        A generation that becomes complete takes over if the gate of the library lets it.
+        A `gate` given here takes its place, and also judges what was held back before.
         """
         require(scope, Capability.WRITE)
         if self._embedders.first is None:
@@ -104,7 +107,8 @@ class Embedding(Held):
             if wait is None:
                 break
             time.sleep(wait)
-        return self._settled(self._left(total), gate)
+        settled = self._settle(gate or self._gate, again=gate is not None)
+        return replace(self._left(total), took_over=settled.took_over, refused=settled.refused)
 
     def generations(self) -> list[tuple[Generation, Progress]]:
         """Every set of vectors, oldest first, with how complete it is."""
@@ -133,17 +137,25 @@ class Embedding(Held):
 
         drop(self._store, number)
 
-    def start_worker(self, *, gate: Gate | None = None) -> Worker:
+    def guard(self, gate: Gate) -> None:
+        """Let new vectors take over only if the gate says so, whoever makes them from now on.
+
+        What it refuses is held back with the reason and is not asked about again; `embed` with a
+        gate of its own asks again, and `activate_generation` goes past every gate.
+        """
+        self._gate = gate
+
+    def start_worker(self) -> Worker:
         """Embed beside everything else, at low priority, until the library is closed.
 
-        The worker fills every space, the fast one first.
+        The worker fills every space, the fast one first, and obeys the gate of the library.
         It notices what other processes add; `wake` makes it look at once.
         """
         from twolane.pipeline.worker import Worker
 
         if self._worker is None or not self._worker.is_running:
             self._worker = Worker(
-                lambda stop: self._turn(stop, gate),
+                self._turn,
                 self._store.revision,
                 first_wait=self.settings.retry_seconds,
                 longest_wait=self.settings.retry_most_seconds,
@@ -239,6 +251,10 @@ class Embedding(Held):
         if held:
             order.append(GenerationState.HELD)
         generations = self._store.generations()
+        # Where everything wanted is held back, what serves is all that there is.
+        coming = any(
+            one.number in numbers and one.state != GenerationState.HELD for one in generations
+        )
         for state in order:
             for one in generations:
                 embedder = self._embedders.of(one.space)
@@ -247,7 +263,7 @@ class Embedding(Held):
                 if one.number in numbers:
                     yield _Duty(one, embedder)
                 elif state in (GenerationState.SERVING, GenerationState.STANDBY):
-                    yield _Duty(one, embedder, _FEW_PASSAGES)
+                    yield _Duty(one, embedder, _FEW_PASSAGES if coming else None)
 
     def _is_too_much(self, duty: _Duty) -> bool:
         if duty.most is None:
@@ -273,21 +289,26 @@ class Embedding(Held):
     def _left(self, total: Embedded) -> Embedded:
         return replace(total, pending=self._store.progress(total.generation).pending)
 
-    def _settled(self, total: Embedded, gate: Gate | None) -> Embedded:
+    def _settle(self, gate: Gate | None, *, again: bool = False) -> Settled:
         from twolane.pipeline.switching import settle
 
-        settled = settle(
+        # Whoever asked for a gate in the settings must not be served what it has not seen.
+        missing = gate is None and self.settings.gate is not None
+        if missing and not self._told_of_gate:
+            self._told_of_gate = True
+            log.warning("new vectors do not take over: `gate` is set, and this program has none")
+        return settle(
             self._store,
             self._embedders.spaces,
             keep=self.settings.keep_generations,
             gate=gate,
+            again=again,
+            switch=not missing,
         )
-        return replace(total, took_over=settled.took_over, refused=settled.refused)
 
-    def _turn(self, stop: Callable[[], bool], gate: Gate | None) -> Turn:
+    def _turn(self, stop: Callable[[], bool]) -> Turn:
         """One turn of the worker: all of the fast spaces, a slice of the slow ones."""
         from twolane.pipeline import fill
-        from twolane.pipeline.switching import settle
         from twolane.pipeline.worker import Turn
 
         embedded = 0
@@ -309,7 +330,7 @@ class Embedding(Held):
                 return Turn(None, filled.stopped)
             if stop():
                 return Turn(None)
-        settle(self._store, self._embedders.spaces, keep=self.settings.keep_generations, gate=gate)
+        self._settle(self._gate)
         return Turn(0.0 if embedded else self._wait(visited))
 
 

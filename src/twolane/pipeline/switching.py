@@ -9,7 +9,7 @@ from typing import Protocol
 
 from twolane.centring import block, centred, means_of
 from twolane.errors import BadInput
-from twolane.model import Generation, GenerationState, Progress, Space
+from twolane.model import Generation, GenerationState, Progress, Space, instead
 from twolane.ports import Vectors
 
 log = logging.getLogger("twolane")
@@ -53,18 +53,26 @@ def is_complete(progress: Progress) -> bool:
 
 
 def settle(
-    vectors: Vectors, wanted: Sequence[Space], *, keep: int, gate: Gate | None = None
+    vectors: Vectors,
+    wanted: Sequence[Space],
+    *,
+    keep: int,
+    gate: Gate | None = None,
+    again: bool = False,
+    switch: bool = True,
 ) -> Settled:
     """Let the best complete generation serve; the later in `wanted`, the better the space.
 
     Others that are wanted stand by, those that are not retire, and `keep` retired ones are kept.
-    A gate is asked first; what it refuses is held back until it is activated or passes.
+    A gate is asked first, once: what it refuses is held back until it is activated, or until a
+    gate is to judge it `again`.
+    Without `switch` the one that serves goes on, whatever is complete.
     """
     complete = [one for one in _wanted(vectors, wanted) if _completed(vectors, one)]
     settled = Settled()
-    best = next((one for one in reversed(complete) if _may_serve(one, gate)), None)
+    best = next((one for one in reversed(complete) if _may_serve(one, again)), None)
     serving = _serving(vectors)
-    if best and serving and _rank(best, wanted) > _rank(serving, wanted):
+    if switch and best and serving and _rank(best, wanted) > _rank(serving, wanted):
         settled = _switched(vectors, wanted, best, serving, gate)
     _collect(vectors, keep)
     vectors.sweep()
@@ -84,7 +92,7 @@ def appoint(vectors: Vectors, wanted: Sequence[Space], number: int) -> None:
     vectors.activate(number, standby=standby, held=better)
     for one in others:
         if one.number in better and one.state == GenerationState.FILLING:
-            vectors.hold(one.number)
+            vectors.hold(one.number, instead(number))
 
 
 def previous(vectors: Vectors) -> Generation:
@@ -124,9 +132,9 @@ def _rank(generation: Generation, wanted: Sequence[Space]) -> int:
     return list(wanted).index(generation.space) if generation.space in wanted else -1
 
 
-def _may_serve(generation: Generation, gate: Gate | None) -> bool:
-    # What was held back gets another chance only where a gate watches.
-    return generation.state != GenerationState.HELD or gate is not None
+def _may_serve(generation: Generation, again: bool) -> bool:
+    # A golden set asked after every save would keep a processor busy, and say the same.
+    return again or generation.state != GenerationState.HELD
 
 
 def _switched(
@@ -138,7 +146,7 @@ def _switched(
 ) -> Settled:
     verdict = gate(best, serving) if gate else Verdict(True, "")
     if not verdict.passed:
-        vectors.hold(best.number)
+        vectors.hold(best.number, f"refused by the gate: {verdict.reason}")
         log.warning("generation %d does not take over: %s", best.number, verdict.reason)
         return Settled(refused=verdict.reason)
     standby = {one.number for one in _wanted(vectors, wanted) if one.number != best.number}

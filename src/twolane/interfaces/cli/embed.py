@@ -43,19 +43,26 @@ def embed(
         ),
     ] = None,
     tolerance: Annotated[
-        float,
-        typer.Option(metavar="T", min=0.0, help="How much worse the gate still lets through."),
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            metavar="T",
+            min=0.0,
+            max=1.0,
+            help="How much worse the gate still lets through.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
     db: Db = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
     """Give the passages that lack a vector one."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    others = {"gate_tolerance": tolerance}
+    settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
     try:
         with open_library(settings) as library:
-            watched = _gate(library, gate, tolerance)
+            watched = _gate(library, gate)
             with passages_bar(quiet=quiet) as show:
                 embedded = library.embed(
                     all_spaces=all_spaces,
@@ -76,12 +83,12 @@ def embed(
     return failures.PROBLEMS if embedded.refused else failures.OK
 
 
-def _gate(library: Library, golden: Path | None, tolerance: float) -> Gate | None:
+def _gate(library: Library, golden: Path | None) -> Gate | None:
     if golden is None:
         return None
     from twolane.interfaces.gates import golden_gate
 
-    return golden_gate(library, golden, tolerance)
+    return golden_gate(library, golden, library.settings.gate_tolerance)
 
 
 def _tell(embedded: Embedded, *, quiet: bool) -> None:

@@ -35,6 +35,8 @@ def list_generations(
             f"{progress.pending:,} pending, {progress.failed:,} failed",
             f", about {duration(left)} left" if left is not None else "",
         )
+        if generation.reason is not None:
+            output.say(generation.reason, indent=5)
 
 
 def activate(number: Number, db: Db = None, quiet: Quiet = False, verbose: Verbose = False) -> None:

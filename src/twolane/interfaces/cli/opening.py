@@ -42,4 +42,9 @@ def open_library(settings: Settings, *, create: bool = False) -> Library:
     """The library that the settings name; only `index` may create it."""
     from twolane.library import Library
 
-    return Library.open(settings=settings, create=create)
+    library = Library.open(settings=settings, create=create)
+    if settings.gate is not None:
+        from twolane.interfaces.gates import guard_by_settings
+
+        guard_by_settings(library)
+    return library

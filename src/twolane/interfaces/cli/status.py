@@ -91,6 +91,8 @@ def _others(found: Status) -> list[tuple[str, str]]:
         done = f"{one.progress.ready:,} of {one.progress.ready + one.progress.pending:,}"
         name = f"generation {one.generation.number}"
         rows.append((name, f"{one.generation.space.embedder}, {state}: {done}{about}"))
+        if one.generation.reason is not None:
+            rows.append(("", one.generation.reason))
     return rows
 
 
@@ -196,6 +198,7 @@ class _Checkup:
             gone = one.root is not None and not Path(one.root).is_dir()
             if gone and library.status(scope=Scope(collections=(one.name,))).stats.documents:
                 self.add(one.name, f"the folder {one.root} is gone", well=False)
+        self._examine_gate(library)
         if library.settings.embedder == "none":
             return
         for lane in found.degraded:
@@ -204,6 +207,14 @@ class _Checkup:
             left = found.progress.pending + found.progress.failed
             missing = f"{left:,} passages have none; run: twolane embed"
             self.add("vectors", missing if left else "complete", well=not left)
+
+    def _examine_gate(self, library: Library) -> None:
+        if library.settings.gate is None:
+            return
+        from twolane.interfaces.gates import gate_problem
+
+        wrong = gate_problem(library)
+        self.add("gate", wrong or f"{library.settings.gate} can be asked", well=wrong is None)
 
 
 def _kept_copy(path: Path) -> Path:

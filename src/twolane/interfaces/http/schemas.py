@@ -259,6 +259,7 @@ STATUS = keyed(
         keyed(
             number=WHOLE,
             state=TEXT,
+            reason=none_or(TEXT),
             embedder=TEXT,
             model=TEXT,
             revision=TEXT,

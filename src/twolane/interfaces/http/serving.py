@@ -56,7 +56,7 @@ def serve(
     listening = _bound(settings.host, settings.port)
     with (
         listening,
-        Library.open(settings=settings, create=not agents_only) as library,
+        _opened(settings, create=not agents_only) as library,
         followed(library, wanted=watch),
     ):
         if not agents_only:
@@ -86,6 +86,15 @@ def serve(
             server.run([listening])
         finally:
             application.close()
+
+
+def _opened(settings: Settings, *, create: bool) -> Library:
+    library = Library.open(settings=settings, create=create)
+    if settings.gate is not None:
+        from twolane.interfaces.gates import guard_by_settings
+
+        guard_by_settings(library)
+    return library
 
 
 def _quiet(server: type[Server]) -> type[Server]:

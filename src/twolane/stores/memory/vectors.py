@@ -16,6 +16,7 @@ from twolane.model import (
     Pending,
     Progress,
     Space,
+    instead,
 )
 from twolane.ports import NOTHING
 from twolane.stores.memory.state import Lease, Row, Shelf, State
@@ -72,14 +73,15 @@ class MemoryVectors:
                         if other.number in standby
                         else GenerationState.RETIRED
                     )
-                    self._set_state(other.number, state)
+                    chosen = instead(generation) if state == GenerationState.HELD else None
+                    self._set_state(other.number, state, chosen)
             self._set_state(generation, GenerationState.SERVING)
 
-    def hold(self, generation: int) -> None:
-        """Keep a generation that does not serve from taking over by itself."""
+    def hold(self, generation: int, reason: str) -> None:
+        """Keep a generation that does not serve from taking over by itself, and say why."""
         with self._state.lock:
             if self._state.shelf(generation).generation.state != GenerationState.SERVING:
-                self._set_state(generation, GenerationState.HELD)
+                self._set_state(generation, GenerationState.HELD, reason)
 
     def set_rate(self, generation: int, rate: float) -> None:
         """Remember how many passages a second the generation is filled by."""
@@ -285,9 +287,11 @@ class MemoryVectors:
             chunks = [chunk for held in self._state.documents.values() for chunk in held.chunks]
             return sum(_swept(shelf, chunks) for shelf in self._state.shelves.values())
 
-    def _set_state(self, generation: int, state: GenerationState) -> None:
+    def _set_state(
+        self, generation: int, state: GenerationState, reason: str | None = None
+    ) -> None:
         shelf = self._state.shelf(generation)
-        shelf.generation = replace(shelf.generation, state=state)
+        shelf.generation = replace(shelf.generation, state=state, reason=reason)
         self._state.changes += 1
 
     def _passages(self) -> Iterator[tuple[Document, Chunk]]:

@@ -328,7 +328,8 @@ CREATE TABLE generations(
     fingerprint TEXT NOT NULL,
     space       TEXT NOT NULL,
     state       TEXT NOT NULL,
-    rate        REAL
+    rate        REAL,
+    reason      TEXT
 );
 
 -- The mean vector of each language, by which a generation's vectors were centred.

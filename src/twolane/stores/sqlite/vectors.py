@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from twolane.errors import StoreError
-from twolane.model import Generation, GenerationState, Space
+from twolane.model import Generation, GenerationState, Space, instead
 from twolane.ports import NOTHING
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.retrieval import REVISION
@@ -111,17 +111,18 @@ class SqliteVectors(SqliteWork):
                         if other.number in standby
                         else GenerationState.RETIRED
                     )
-                    _set_state(connection, other.number, state)
+                    chosen = instead(generation) if state == GenerationState.HELD else None
+                    _set_state(connection, other.number, state, chosen)
                     if state == GenerationState.RETIRED and other.number != generation:
                         # Its vectors may take much memory, and searches are done with them.
                         self._cached.pop(other.number, None)
             _set_state(connection, generation, GenerationState.SERVING)
 
-    def hold(self, generation: int) -> None:
-        """Keep a generation that does not serve from taking over by itself."""
+    def hold(self, generation: int, reason: str) -> None:
+        """Keep a generation that does not serve from taking over by itself, and say why."""
         with self._db.write() as connection:
             if _demand(connection, generation).state != GenerationState.SERVING:
-                _set_state(connection, generation, GenerationState.HELD)
+                _set_state(connection, generation, GenerationState.HELD, reason)
 
     def set_rate(self, generation: int, rate: float) -> None:
         """Remember how many passages a second the generation is filled by."""
@@ -262,15 +263,20 @@ def _add(
 
 def _generations(connection: apsw.Connection) -> list[Generation]:
     return [
-        Generation(number, Space(**json.loads(space)), GenerationState(state), rate)
-        for number, space, state, rate in connection.execute(
-            "SELECT number, space, state, rate FROM generations ORDER BY number"
+        Generation(number, Space(**json.loads(space)), GenerationState(state), rate, reason)
+        for number, space, state, rate, reason in connection.execute(
+            "SELECT number, space, state, rate, reason FROM generations ORDER BY number"
         )
     ]
 
 
-def _set_state(connection: apsw.Connection, number: int, state: GenerationState) -> None:
-    connection.execute("UPDATE generations SET state = ? WHERE number = ?", (str(state), number))
+def _set_state(
+    connection: apsw.Connection, number: int, state: GenerationState, reason: str | None = None
+) -> None:
+    connection.execute(
+        "UPDATE generations SET state = ?, reason = ? WHERE number = ?",
+        (str(state), reason, number),
+    )
 
 
 def _demand(connection: apsw.Connection, number: int) -> Generation:
