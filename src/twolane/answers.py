@@ -219,6 +219,7 @@ class Signal(StrEnum):
 
     RECENCY = "recency"
     USE = "use"
+    USAGE = "usage"
     TAGS = "tags"
 
 
@@ -230,6 +231,7 @@ class Traits:
     tags: tuple[str, ...]
     updated: datetime | None
     used: datetime | None
+    uses: int = 0
 
 
 @dataclass(frozen=True, slots=True)

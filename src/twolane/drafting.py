@@ -27,6 +27,7 @@ LONGEST_TAG = 200
 LONGEST_TEXT = 200_000
 LARGEST_PROPERTIES = 1_000_000
 MOST = 1_000
+MOST_USES = 1_000_000_000
 
 # An address that runs as a program when somebody clicks on it.
 _UNSAFE_SCHEMES = frozenset(("javascript", "vbscript", "data"))
@@ -74,6 +75,7 @@ class _Reader:
             created=self._moment("created", draft.created),
             updated=self._moment("updated", draft.updated),
             used=self._moment("used", draft.used),
+            uses=self._count("uses", draft.uses),
             searchable=bool(draft.searchable),
             archived=bool(draft.archived),
             encrypted=bool(draft.encrypted),
@@ -202,6 +204,11 @@ class _Reader:
             return datetime.fromtimestamp(aware.timestamp(), UTC)
         except (OverflowError, ValueError, OSError):
             self._refuse(field, f"{value} is out of range")
+
+    def _count(self, field: str, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_USES:
+            self._refuse(field, f"must be a whole number from 0 to {MOST_USES:,}")
+        return value
 
     def _properties(self, value: Any) -> Mapping[str, Any]:
         if not isinstance(value, Mapping):

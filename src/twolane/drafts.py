@@ -20,6 +20,7 @@ class Draft:
     `id` is the author's own name for it: saving under the same id again replaces the document.
     A bookmark has a `url`, and the text of its page as `body`; a prompt has `arguments`.
     Times that are not given: `created` and `used` stay as they were, `updated` is now.
+    `uses` says how often it was used; 0 leaves that as it was, too.
     An encrypted document keeps none of its texts, whatever is given here.
     """
 
@@ -40,6 +41,7 @@ class Draft:
     created: datetime | None = None
     updated: datetime | None = None
     used: datetime | None = None
+    uses: int = 0
     searchable: bool = True
     archived: bool = False
     encrypted: bool = False

@@ -83,6 +83,7 @@ class Document:
     created: datetime | None = None
     updated: datetime | None = None
     used: datetime | None = None
+    uses: int = 0
     searchable: bool = True
     archived: bool = False
     deleted: bool = False
@@ -247,6 +248,7 @@ class Amendment:
     """A change to one document that leaves its text alone; None leaves a field as it is.
 
     `version` is the one that the document must have for the change to happen.
+    `used` is the time of one more use; of all of them the latest is kept.
     """
 
     id: str

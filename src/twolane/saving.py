@@ -130,14 +130,12 @@ class Saver:
         return self._amend(ids, scope, change, expected)
 
     def touch(self, ids: Sequence[str], scope: Scope, at: datetime | None) -> list[Saved]:
-        """Note that the documents were used; this makes no new version."""
+        """Count a use of the documents, and note when it was; this makes no new version."""
         moment = datetime.fromtimestamp((at or self._now()).timestamp(), UTC)
 
         def change(held: Document) -> Amendment | None:
-            # Reports of use may come late; the last use is the latest one.
-            if held.used is not None and held.used >= moment:
-                return None
-            return Amendment(held.id, held.version, used=moment)
+            # The same report again is no second use; one that comes late is a use like any other.
+            return None if held.used == moment else Amendment(held.id, held.version, used=moment)
 
         return self._amend(ids, scope, change, None, files=True)
 
@@ -352,6 +350,7 @@ def _merged(document: Document, before: Document | None, now: datetime | None) -
         created=document.created or (before.created if before else now),
         updated=document.updated or now or (before.updated if before else None),
         used=document.used or (before.used if before else None),
+        uses=document.uses or (before.uses if before else 0),
         version=before.version + 1 if before else 1,
     )
 

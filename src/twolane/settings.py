@@ -165,11 +165,17 @@ class Settings(ServerSettings):
     use_weight: float = _setting(
         0.0, "Weight of how lately a document was used; 0 is off.", _between(0, 10)
     )
+    usage_weight: float = _setting(
+        0.0, "Weight of how often a document was used; 0 is off.", _between(0, 10)
+    )
     tag_weight: float = _setting(
         0.0, "Weight of the share of the query's words that are tags; 0 is off.", _between(0, 10)
     )
     half_life_days: float = _setting(
         180.0, "After so many days a change or a use counts half as much.", _between(0.1, 100_000)
+    )
+    half_uses: float = _setting(
+        10.0, "So many uses count half as much as any number of them.", _between(0.1, 1_000_000)
     )
     kind_floor: int = _setting(
         1,

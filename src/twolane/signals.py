@@ -1,4 +1,4 @@
-"""What may move a document after fusion: how fresh it is, how lately used, its tags, its kind.
+"""What may move a document after fusion: its freshness, how lately and often used, tags, kind.
 
 Each signal adds `weight × strength / (k + 1)`: a strength of 1 at weight 1 is as much as a lane's
 first rank, so useful weights are small.
@@ -37,6 +37,7 @@ def boosted(
     weights = {
         Signal.RECENCY: settings.recency_weight,
         Signal.USE: settings.use_weight,
+        Signal.USAGE: settings.usage_weight,
         Signal.TAGS: settings.tag_weight,
     }
     wanted = {signal: weight for signal, weight in weights.items() if weight}
@@ -146,6 +147,8 @@ def _strengths(
     return {
         Signal.RECENCY: _decayed(traits.updated, settings.half_life_days, now),
         Signal.USE: _decayed(traits.used, settings.half_life_days, now),
+        # The second use says more than the hundredth.
+        Signal.USAGE: traits.uses / (traits.uses + settings.half_uses),
         Signal.TAGS: _overlap(traits.tags, words),
     }
 

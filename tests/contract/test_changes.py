@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -96,13 +96,15 @@ class TestAmend:
         assert near.id == "a"
 
     def test_a_look_makes_no_version(self, store: Store) -> None:
-        """The time of use is kept, through a new text too, and the version stays."""
+        """Uses are counted and the latest is kept, through a new text too; the version stays."""
         put(store, prepared("a", "ant"))
         before = store.revision()
         store.amend([Amendment("a", 1, used=NOON)])
+        store.amend([Amendment("a", 1, used=NOON - timedelta(days=1))])
         put(store, prepared("a", "bee"))
         held = store.stored(["a"])["a"].document
-        assert (held.used, held.version) == (NOON, 1)
+        assert (held.used, held.uses, held.version) == (NOON, 2, 1)
+        assert store.traits(["a"])["a"].uses == 2
         assert store.revision() != before
 
     def test_tags_are_replaced(self, store: Store) -> None:

@@ -58,6 +58,19 @@ def test_archive_and_back(saved: Cli) -> None:
     assert "file" in saved("archive", "vault/n.md", code=2).stderr
 
 
+def test_touch_counts_uses(saved: Cli) -> None:
+    """A use is counted with its time, for files' documents too; a search is none."""
+    assert saved("touch", "a", "vault/n.md", "--at", "2024-05-01").stdout == "2 documents touched\n"
+    saved("touch", "a", "--at", "2023-01-01T10:00")
+    found(saved, "ant")
+    told = [json.loads(saved("get", id, "--json").stdout) for id in ("a", "vault/n.md")]
+    assert [(one["used"][:10], one["uses"]) for one in told] == [
+        ("2024-05-01", 2),
+        ("2024-05-01", 1),
+    ]
+    saved("touch", "a", "--at", "yesterday", code=2)
+
+
 def test_tags(saved: Cli) -> None:
     """Tags are given, taken, renamed and counted; those of files stay and are told of."""
     saved("tag", "add", "#to read", "a", "b")

@@ -276,6 +276,7 @@ def some_drafts(draw: st.DrawFn) -> Draft:
         created=draw(st.none() | moments),
         updated=draw(st.none() | moments),
         used=draw(st.none() | moments),
+        uses=draw(st.integers(0, 3)),
         searchable=draw(st.booleans()),
         archived=draw(st.booleans()),
         encrypted=draw(st.sampled_from([False, False, False, True])),

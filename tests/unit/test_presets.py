@@ -26,6 +26,7 @@ NEUTRAL = {
     "db",
     "cache",
     "half_life_days",
+    "half_uses",
     "embedder",
     "model",
     "model_url",

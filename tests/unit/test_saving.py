@@ -180,12 +180,15 @@ class TestChanges:
         assert found(library, "ant") == ["n2"]
 
     def test_touch_keeps_the_latest_use(self, library: Library) -> None:
-        """Reports of use may come late; none makes a version or changes another time."""
+        """Uses are counted, late ones too, each report once; none makes a version."""
         library.save(Draft("n1", title="ant"))
         before = library.document("n1")
         assert library.touch("n1", at=NOON) == [Saved("n1", 1, changed=True)]
-        assert library.touch("n1", at=NOON - timedelta(days=1)) == [Saved("n1", 1, changed=False)]
-        assert library.document("n1") == replace(before, used=NOON)
+        assert library.touch("n1", at=NOON) == [Saved("n1", 1, changed=False)]
+        assert library.touch("n1", at=NOON - timedelta(days=1)) == [Saved("n1", 1, changed=True)]
+        assert library.document("n1") == replace(before, used=NOON, uses=2)
+        library.save(Draft("n1", title="bee"))
+        assert library.document("n1").uses == 2
 
     def test_tags_are_added_and_removed(self, library: Library) -> None:
         """Tags of any script, with spaces and emoji; case does not make another tag."""

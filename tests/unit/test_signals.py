@@ -32,6 +32,7 @@ def ids(found: Library, text: str, limit: int = 20) -> list[str]:
     [
         (Signal.RECENCY, "recency_weight", {"updated": NOW}),
         (Signal.USE, "use_weight", {"used": NOW - timedelta(days=180)}),
+        (Signal.USAGE, "usage_weight", {"uses": 10}),
         (Signal.TAGS, "tag_weight", {"tags": ("Tea",)}),
     ],
 )
@@ -55,7 +56,7 @@ def test_a_signal_moves_what_it_speaks_for(
         assert boost.value == pytest.approx(2.0 * boost.strength / (10 + 1))
         assert found["b"].score == pytest.approx(usual["b"] + boost.value)
         assert ids(switched, "tea")[0] == "b"
-    expected = {Signal.RECENCY: 1.0, Signal.USE: 0.5, Signal.TAGS: 1.0}
+    expected = {Signal.RECENCY: 1.0, Signal.USE: 0.5, Signal.USAGE: 0.5, Signal.TAGS: 1.0}
     assert boost.strength == pytest.approx(expected[signal], abs=0.01)
 
 

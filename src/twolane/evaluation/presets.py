@@ -166,6 +166,7 @@ VARIATIONS: tuple[Preset, ...] = (
     _preset("identity-double", "A name may deserve more of a say.", identity_weight=2.0),
     _preset("recency-10", "What was changed lately may be what is looked for.", recency_weight=0.1),
     _preset("use-10", "What was used lately may be what is looked for.", use_weight=0.1),
+    _preset("usage-10", "What is used often may be what is looked for.", usage_weight=0.1),
     _preset("tags-10", "A word that is a tag of a document says more of it.", tag_weight=0.1),
     _preset("tags-30", "A word that is a tag may say much more of it.", tag_weight=0.3),
     _preset(
@@ -271,6 +272,7 @@ def _story() -> tuple[Preset, ...]:
         identity_weight=0.0,
         recency_weight=0.0,
         use_weight=0.0,
+        usage_weight=0.0,
         tag_weight=0.0,
         kind_floor=0,
         breadcrumb=False,

@@ -163,4 +163,5 @@ def _joined(old: Draft, new: Draft, *, first: bool) -> Draft:
         created=min(filter(None, (old.created, new.created)), default=None),
         updated=max(filter(None, (old.updated, new.updated)), default=None),
         used=max(filter(None, (old.used, new.used)), default=None),
+        uses=max(old.uses, new.uses),
     )

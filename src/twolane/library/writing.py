@@ -84,7 +84,7 @@ class Writing(Held):
     def touch(
         self, ids: str | Sequence[str], *, scope: Scope = LOCAL, at: datetime | None = None
     ) -> list[Saved]:
-        """Note that documents were used, now or `at` that time; their versions stay."""
+        """Count a use of documents, now or `at` that time; their versions stay."""
         return self._saver.touch(_listed(ids), scope, at)
 
     def add_tags(

@@ -120,7 +120,7 @@ class TestDocuments:
         assert bad.status_code == 400
         client.post("/api/bulk", json={"delete": ["m0", "m1"], "archive": ["m2"]})
         assert sorted(found(client, "quokka")) == ["m3", "m4"]
-        client.post("/api/bulk", json={"restore": ["m0"], "unarchive": ["m2"]})
+        client.post("/api/bulk", json={"restore": ["m0"], "unarchive": ["m2"], "touch": ["m2"]})
         assert sorted(found(client, "quokka")) == ["m0", "m2", "m3", "m4"]
 
     def test_tags_get_other_names(self, client: httpx.Client) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from twolane import __version__
-from twolane.interfaces.cli.changing import archive, delete, purge, unarchive, undelete
+from twolane.interfaces.cli.changing import archive, delete, purge, touch, unarchive, undelete
 from twolane.interfaces.cli.collection import collection
 from twolane.interfaces.cli.completion import completion
 from twolane.interfaces.cli.copies import backup, restore
@@ -66,6 +66,7 @@ for _command in (
     purge,
     archive,
     unarchive,
+    touch,
     export,
     completion,
 ):

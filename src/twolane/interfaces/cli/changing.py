@@ -1,8 +1,9 @@
-"""`twolane delete`, `undelete`, `purge`, `archive` and `unarchive`: what becomes of documents."""
+"""What becomes of documents: `twolane delete`, `undelete`, `purge`, `archive`, `touch` and more."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,6 +25,8 @@ References = Annotated[
 DeletedIds = Annotated[
     list[str] | None, typer.Argument(metavar="[DOC...]", help="Ids, URLs or unique titles.")
 ]
+
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
 
 
 def delete(
@@ -104,6 +107,25 @@ def unarchive(
     with open_library(settings) as library:
         saved = library.unarchive(ids_of(library, references))
     tell(saved, "taken back", as_json=as_json, quiet=quiet)
+
+
+def touch(
+    references: References,
+    at: Annotated[
+        datetime | None,
+        typer.Option("--at", metavar="TIME", help="When, if not now; UTC.", formats=_TIMES),
+    ] = None,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Count a use of documents, files' too: when they were last used, and how often."""
+    moment = None if at is None else at.replace(tzinfo=UTC)
+    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    with open_library(settings) as library:
+        saved = library.touch(ids_of(library, references), at=moment)
+    tell(saved, "touched", as_json=as_json, quiet=quiet)
 
 
 # Who names a document means it, archived or not.

@@ -40,6 +40,7 @@ _FIELDS: dict[str, Json] = {
     "created": _TIME,
     "updated": _TIME,
     "used": _TIME,
+    "uses": {"type": "integer", "minimum": 0, "maximum": 1_000_000_000},
     "searchable": said(TRUTH, "Whether it can be found at all."),
     "archived": TRUTH,
     "encrypted": said(TRUTH, "Whether its texts are not to be kept."),
@@ -76,6 +77,7 @@ BULK = _closed(
         "restore": _IDS,
         "archive": _IDS,
         "unarchive": _IDS,
+        "touch": said(_IDS, "Documents that were used just now; files' documents, too."),
     }
 )
 BULK["minProperties"] = 1

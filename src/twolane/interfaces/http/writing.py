@@ -87,7 +87,7 @@ def delete(call: Call) -> Reply:
 
 
 def bulk(call: Call) -> Reply:
-    """Save, delete, restore and archive many documents: each kind of change is all or none."""
+    """Save, delete, restore, archive, touch many documents: each kind of change is all or none."""
     body, scope = call.body, call.scope
     done: list[Saved] = []
     if body.get("save"):
@@ -101,6 +101,8 @@ def bulk(call: Call) -> Reply:
         done += call.library.archive(body["archive"], scope=scope)
     if body.get("unarchive"):
         done += call.library.unarchive(body["unarchive"], scope=scope)
+    if body.get("touch"):
+        done += call.library.touch(body["touch"], scope=scope)
     return Reply(writing_wire.saved_json(done))
 
 

@@ -88,7 +88,8 @@ def _amended(prepared: Prepared, change: Amendment) -> Prepared:
         document,
         archived=document.archived if change.archived is None else change.archived,
         deleted=document.deleted if change.deleted is None else change.deleted,
-        used=change.used or document.used,
+        used=max(filter(None, (document.used, change.used)), default=None),
+        uses=document.uses + (change.used is not None),
         tags=document.tags if change.tags is None else change.tags,
         version=document.version + change.counts,
     )

@@ -172,20 +172,20 @@ def _changed_documents(held: dict[str, Prepared], batch: Batch) -> dict[str, Pre
     for id in (*batch.deletes, *batch.purges):
         if id in documents and documents[id].document.collection == batch.collection:
             del documents[id]
-    for prepared in batch.upserts:
-        document = prepared.document
+    for given in batch.upserts:
+        prepared, document = given, given.document
         if document.collection != batch.collection:
             raise BadInput(
                 f"{document.id!r} belongs to the collection {document.collection!r}, "
                 f"not {batch.collection!r}; put it into a batch of its own collection"
             )
         before = documents.get(document.id)
-        if document.used is None and before is not None and before.document.used is not None:
-            # When it was last used is not written in a file.
-            kept = replace(document, used=before.document.used)
-            documents[document.id] = replace(prepared, document=kept)
-        else:
-            documents[document.id] = prepared
+        if before is not None:
+            # How often and when it was last used is written in no file.
+            used = document.used or before.document.used
+            uses = document.uses or before.document.uses
+            prepared = replace(prepared, document=replace(document, used=used, uses=uses))
+        documents[document.id] = prepared
     return documents
 
 

@@ -39,7 +39,7 @@ class MemoryLists:
         with self._state.lock:
             held = [self._state.documents[id].document for id in ids if id in self._state.documents]
         return {
-            one.id: Traits(one.kind, one.tags, one.updated, one.used)
+            one.id: Traits(one.kind, one.tags, one.updated, one.used, one.uses)
             for one in held
             if not one.hidden
         }

@@ -31,11 +31,13 @@ JOIN texts AS x ON x.row = d.row
 WHERE d.id IN (SELECT value FROM json_each(?))"""
 
 # A look at a document changes nothing that vectors or versions depend on.
-_TOUCH = "UPDATE documents SET used = ? WHERE id IN (SELECT value FROM json_each(?))"
+_TOUCH = """
+UPDATE documents SET used = max(coalesce(used, :used), :used), uses = uses + 1
+WHERE id IN (SELECT value FROM json_each(:ids))"""
 
 _AMEND = """
 UPDATE documents SET
-    archived = coalesce(?, archived), deleted = coalesce(?, deleted), used = coalesce(?, used),
+    archived = coalesce(?, archived), deleted = coalesce(?, deleted),
     version = version + 1, revision = ?
 WHERE id IN (SELECT value FROM json_each(?))"""
 
@@ -66,12 +68,11 @@ class SqliteChanges:
             demand_versions(connection, {one.id: one.version for one in amendments})
             revision = next_revision(connection)
             for (archived, deleted, used, counts), ids in _alike(amendments).items():
-                moment = None if used is None else used.timestamp()
                 if counts:
-                    values = (archived, deleted, moment, revision, dumped(ids))
-                    connection.execute(_AMEND, values)
-                else:
-                    connection.execute(_TOUCH, (moment, dumped(ids)))
+                    connection.execute(_AMEND, (archived, deleted, revision, dumped(ids)))
+                if used is not None:
+                    values = {"used": used.timestamp(), "ids": dumped(ids)}
+                    connection.execute(_TOUCH, values)
             _retag(connection, {one.id: one.tags for one in amendments if one.tags is not None})
 
     def stored(self, ids: Sequence[str]) -> dict[str, Stored]:

@@ -13,27 +13,29 @@ from twolane.model import Document, Heading, Kind, Link, Prepared, Stamp, TitleO
 
 _NAMES = (
     "row, id, collection, revision, kind, searchable, archived, deleted, encrypted, owner, path,"
-    " url, created, updated, used, languages, title, title_key, title_origin, content_hash,"
+    " url, created, updated, used, uses, languages, title, title_key, title_origin, content_hash,"
     " version, first_line, modified_ns, size, aliases, description, summary, headings, links,"
     " arguments, properties, recipe"
 )
 
+_KEPT = ("used", "uses")
+
 # Add a document's metadata under a row of its own.
-INSERT_DOCUMENT = f"INSERT INTO documents({_NAMES}) VALUES ({', '.join('?' * 32)})"
+INSERT_DOCUMENT = f"INSERT INTO documents({_NAMES}) VALUES ({', '.join('?' * 33)})"
 
 # Refresh it; the row number survives, so that vectors stay mapped.
-# When it was last used is not written in a file, so reading the file again must not forget it.
+# How often and when it was last used is in no file, so reading one again must not forget it.
 REFRESH_DOCUMENT = (
     f"{INSERT_DOCUMENT} ON CONFLICT(row) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in _NAMES.split(", ")[1:] if name != "used")
-    + ", used = coalesce(excluded.used, used)"
+    + ", ".join(f"{name} = excluded.{name}" for name in _NAMES.split(", ")[1:] if name not in _KEPT)
+    + ", used = coalesce(excluded.used, used), uses = coalesce(nullif(excluded.uses, 0), uses)"
 )
 
 # Everything that makes a Document value, in the order that document_of reads it.
 COLUMNS = """
     d.id, c.name, d.title, x.body, d.kind, d.path, d.url, d.title_origin, d.aliases,
     d.description, d.summary, d.headings, d.links, d.arguments, d.properties, d.first_line,
-    d.owner, d.created, d.updated, d.used, d.searchable, d.archived, d.deleted, d.encrypted,
+    d.owner, d.created, d.updated, d.used, d.uses, d.searchable, d.archived, d.deleted, d.encrypted,
     d.content_hash, d.version,
     (SELECT json_group_array(t.name ORDER BY dt.position) FROM document_tags AS dt
      JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row)"""
@@ -58,6 +60,7 @@ def values_of(prepared: Prepared, row: int, collection: int, revision: int) -> t
         _seconds(document.created),
         _seconds(document.updated),
         _seconds(document.used),
+        document.uses,
         "".join(f" {language} " for language in prepared.languages),
         document.title,
         fold(document.title),
@@ -90,7 +93,7 @@ def document_of(row: Sequence[Any]) -> Document:
         url=row[6],
         title_origin=TitleOrigin(row[7]),
         aliases=tuple(loaded(row[8])),
-        tags=tuple(loaded(row[26])),
+        tags=tuple(loaded(row[27])),
         description=row[9],
         summary=row[10],
         headings=tuple(Heading(*heading) for heading in loaded(row[11])),
@@ -102,12 +105,13 @@ def document_of(row: Sequence[Any]) -> Document:
         created=_moment(row[17]),
         updated=_moment(row[18]),
         used=_moment(row[19]),
-        searchable=bool(row[20]),
-        archived=bool(row[21]),
-        deleted=bool(row[22]),
-        encrypted=bool(row[23]),
-        content_hash=row[24],
-        version=row[25],
+        uses=row[20],
+        searchable=bool(row[21]),
+        archived=bool(row[22]),
+        deleted=bool(row[23]),
+        encrypted=bool(row[24]),
+        content_hash=row[25],
+        version=row[26],
     )
 
 

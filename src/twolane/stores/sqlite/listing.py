@@ -18,7 +18,7 @@ _TRAITS = """
 SELECT d.id, d.kind,
        (SELECT json_group_array(t.name ORDER BY dt.position) FROM document_tags AS dt
         JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row),
-       d.updated, d.used
+       d.updated, d.used, d.uses
 FROM documents AS d WHERE d.listed AND d.id IN (SELECT value FROM json_each(?))"""
 
 _COLUMNS = {
@@ -58,8 +58,8 @@ class SqliteLists:
         with self._db.read() as connection:
             found = rows(connection, _TRAITS, (dumped(list(ids)),))
         return {
-            id: Traits(Kind(kind), tuple(json.loads(tags)), _moment(updated), _moment(used))
-            for id, kind, tags, updated, used in found
+            id: Traits(Kind(kind), tuple(json.loads(tags)), _moment(updated), _moment(used), uses)
+            for id, kind, tags, updated, used, uses in found
         }
 
 

@@ -34,6 +34,7 @@ CREATE TABLE documents(
     created      REAL,
     updated      REAL,
     used         REAL,
+    uses         INTEGER NOT NULL,
     languages    TEXT NOT NULL,
     title        TEXT NOT NULL,
     title_key    TEXT NOT NULL,
