@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from twolane.answers import Hit, Names
@@ -33,6 +34,9 @@ _SMALLEST_SHARE = 0.3
 # So many documents are looked at; if more names begin alike, the beginning tells nothing.
 _MOST_CANDIDATES = 64
 
+# So many letters on each side of two that changed places tell a name.
+_AROUND = 3
+
 # How sure a name is that was typed otherwise than it is written.
 _OTHER_LAYOUT = 0.95
 _OTHER_SCRIPT = 0.9
@@ -46,11 +50,12 @@ class _Reading(NamedTuple):
     trust: float
     slips: int
     digits: str
+    letters: frozenset[str]
 
     @classmethod
     def of(cls, typed: str, trust: float) -> _Reading:
         """The reading of a key."""
-        return cls(typed, trust, slips(typed), _digits(typed))
+        return cls(typed, trust, slips(typed), _digits(typed), frozenset(typed))
 
 
 def identity_hits(retrieval: Retrieval, text: str, scope: Scope, *, limit: int) -> list[Hit]:
@@ -125,12 +130,20 @@ def _begun(name: str) -> _Pieces:
 
 
 def _slipped(name: str) -> _Pieces:
-    """Pieces of the name without slips: of so many parts one has none, wherever the slips are."""
+    """Pieces of the name without slips: of so many parts one has none, wherever the slips are.
+
+    The first part begins a name and the last one ends it, which few names share.
+    Two letters that changed places may spoil two parts, so they are also put back there.
+    """
     parts = slips(name) + 1
     if parts > 1 and name.count(" ") < _MOST_WORDS:
-        for part in range(parts):
-            start, end = (len(name) * edge // parts for edge in (part, part + 1))
-            yield _pieces(name[start:end])
+        line = f"\n{name}\n"
+        edges = [0, *(1 + len(name) * edge // parts for edge in range(1, parts)), len(line)]
+        for start, end in pairwise(edges):
+            yield _pieces(line[start:end])
+        for edge in edges[1:-1]:
+            before, after = line[edge - _AROUND : edge - 1], line[edge + 1 : edge + _AROUND]
+            yield _pieces(f"{before}{line[edge]}{line[edge - 1]}{after}")
 
 
 def _pieces(text: str) -> list[str]:
@@ -158,7 +171,9 @@ def _alike(typed: _Reading, name: str) -> float:
         # One digit more or less is another thing.
         return 0.0
     # Letters that only one of them has are slips; telling so is quicker than to load the module.
-    if max(map(len, _unshared(typed.key, name))) > most:
+    if len(typed.letters.difference(name)) > most or (
+        max(map(len, _unshared(typed.key, name))) > most
+    ):
         return 0.0
     from rapidfuzz.distance import OSA
 
@@ -173,4 +188,4 @@ def _unshared(one: str, other: str) -> tuple[list[str], list[str]]:
 
 
 def _digits(text: str) -> str:
-    return "".join(char for char in text if char.isdigit())
+    return "".join(filter(str.isdigit, text))

@@ -14,13 +14,15 @@ from twolane.answers import Names
 from twolane.substrings import spelled
 
 # The ending of a note says nothing of its name.
-_ENDING = re.compile(r"\.(?:md|markdown|txt)$", re.IGNORECASE)
+_ENDINGS = frozenset(("md", "markdown", "txt"))
 _ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]*://(?:www\.)?|^www\.", re.IGNORECASE)
 
 
 def key(text: str) -> str:
     """The spelling under which two names are the same."""
-    return " ".join(loose(_ENDING.sub("", text.strip())).split())
+    name = text.strip()
+    stem, dot, ending = name.rpartition(".")
+    return " ".join(loose(stem if dot and ending.lower() in _ENDINGS else name).split())
 
 
 def loose(text: str) -> str:
@@ -28,9 +30,18 @@ def loose(text: str) -> str:
 
     Whatever stands in a text also stands, so spelled, in its loose spelling.
     """
-    folded = spelled(text)
-    signs = {ord(sign): " " for sign in set(folded) if not sign.isalnum()}
-    return folded.translate(signs)
+    return spelled(text).translate(_SPACES)
+
+
+class _Spaces(dict[int, str]):
+    """A space for each sign that is no letter and no digit; fills itself."""
+
+    def __missing__(self, sign: int) -> str:
+        spelling = self[sign] = chr(sign) if chr(sign).isalnum() else " "
+        return spelling
+
+
+_SPACES = _Spaces()
 
 
 def lines(names: Names, tags: Iterable[str] = ()) -> str:
@@ -44,10 +55,12 @@ def keys(names: Names) -> Iterator[str]:
     """The keys of all that a document may be called by; the title's first."""
     for name in (names.title, *names.aliases):
         yield key(name)
-    folders = names.path.split("/") if names.path else []
-    for at in range(len(folders)):
-        yield key("/".join(folders[at:]))
-    address = _ADDRESS.sub("", names.url or "").rstrip("/")
-    if address:
+    if names.path:
+        # Each folder is spelled once, however many names it is a part of.
+        *folders, file = names.path.split("/")
+        words = [" ".join(loose(folder).split()) for folder in folders] + [key(file)]
+        for at in range(len(words)):
+            yield " ".join(filter(None, words[at:]))
+    if names.url and (address := _ADDRESS.sub("", names.url).rstrip("/")):
         yield key(address)
         yield key(address.rpartition("/")[2])

@@ -35,8 +35,7 @@ def spelled(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().replace("\0", " ").split())
     folded = _SIGNS.sub("", fold(text)).replace("\0", " ")
-    bare = {ord(char): _bare(char) for char in set(folded) if _bare(char) != char}
-    return " ".join((folded.translate(bare) if bare else folded).split())
+    return " ".join(folded.translate(_BARE_LETTERS).split())
 
 
 def match_in(
@@ -149,7 +148,6 @@ def _letter(written: str) -> str:
     return spelled(f"x{written}x")[1:-1]
 
 
-@lru_cache(maxsize=1 << 14)
 def _bare(char: str) -> str:
     """A Latin or Greek letter without its accent; any other sign as it is."""
     if char.isascii():
@@ -159,3 +157,14 @@ def _bare(char: str) -> str:
     if not char.isalpha() or script_of(char) not in ("latin", "greek"):
         return char
     return unicodedata.normalize("NFD", char)[:1] or char
+
+
+class _BareLetters(dict[int, str]):
+    """Each letter without its accent; fills itself."""
+
+    def __missing__(self, letter: int) -> str:
+        spelling = self[letter] = _bare(chr(letter))
+        return spelling
+
+
+_BARE_LETTERS = _BareLetters()

@@ -18,6 +18,7 @@ from twolane.stores.sqlite.conditions import in_scope
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.retrieval import SqliteRetrieval
 from twolane.stores.sqlite.trigrams import (
+    CALLED_COLUMNS,
     NAME_COLUMNS,
     TEXT_COLUMNS,
     holding,
@@ -85,11 +86,11 @@ class SqliteSubstrings(SqliteRetrieval):
                 f"({' AND '.join(holding(piece) for piece in group)})" for group in groups
             )
             offered = _OFFERED.format(
-                columns=NAME_COLUMNS, table="name_trigrams", condition=condition
+                columns=CALLED_COLUMNS, table="name_trigrams", condition=condition
             )
             for row in connection.execute(f"{offered} LIMIT ?", (expression, *values, limit)):
                 found[row[0]] = names_of(row)
-            unsettled = _UNSETTLED.format(columns=NAME_COLUMNS, condition=condition)
+            unsettled = _UNSETTLED.format(columns=CALLED_COLUMNS, condition=condition)
             for row in connection.execute(unsettled, values):
                 names = names_of(row)
                 spelling = lines(names)

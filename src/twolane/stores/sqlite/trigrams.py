@@ -16,6 +16,7 @@ import apsw
 from twolane.answers import Names
 from twolane.names import lines
 from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.document_rows import loaded
 from twolane.substrings import spelled
 
 # More documents than this are settled while writing, so that a search never has many to look
@@ -29,7 +30,8 @@ _TAGS = """(SELECT json_group_array(t.name ORDER BY dt.position) FROM document_t
  JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row)"""
 
 # What a document `d` is called, and what the rest of it says, with its text `x`.
-NAME_COLUMNS = f"d.id, d.languages, d.title, d.aliases, d.path, d.url, {_TAGS}"
+CALLED_COLUMNS = "d.id, d.languages, d.title, d.aliases, d.path, d.url"
+NAME_COLUMNS = f"{CALLED_COLUMNS}, {_TAGS}"
 TEXT_COLUMNS = "d.description, d.summary, d.arguments, d.headings, x.body"
 
 # The next documents to settle; nothing but the number is known of one that is gone.
@@ -108,9 +110,9 @@ def text_letters(row: Sequence[Any]) -> str:
 
 
 def names_of(row: Sequence[Any]) -> Names:
-    """The names that a row of NAME_COLUMNS spells."""
+    """The names that a row spells which begins with CALLED_COLUMNS."""
     id, languages, title, aliases, path, url = row[:6]
-    return Names(id, tuple(languages.split()), title, tuple(json.loads(aliases)), path, url)
+    return Names(id, tuple(languages.split()), title, tuple(loaded(aliases)), path, url)
 
 
 def name_fields(row: Sequence[Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
