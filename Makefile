@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 TESTS  ?= tests
 
-.PHONY: demo test check bench browser relevance clean help
+.PHONY: demo test check bench browser shells relevance clean help
 
 help:
 	@echo "make demo    index the sample vault and show real searches"
@@ -44,7 +44,16 @@ browser:
 	    echo "the tests of the web page need Chromium; on Debian: sudo apt-get install chromium" >&2; exit 1; \
 	  fi; }
 
-test: check browser
+# Completion is tested in bash, and in zsh and fish where they are: on Debian they are small.
+shells:
+	@if ! { command -v zsh && command -v fish; } >/dev/null \
+	    && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing zsh and fish, in which completion is tested"; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get install -y -qq --no-install-recommends zsh fish >/dev/null 2>&1 || true; \
+	fi
+
+test: check browser shells
 	$(BIN)/python -m pytest -n auto $(TESTS)
 
 bench: $(VENV)/test.stamp
