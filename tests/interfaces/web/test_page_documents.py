@@ -65,6 +65,23 @@ def test_why_not_this_note(page: Page) -> None:
     expect(page.locator(".result .open", has_text="Pruning tomatoes")).to_be_visible()
 
 
+def test_why_is_told_in_the_language_of_the_page(new_page: PageMaker) -> None:
+    """In Russian the server's English sentences are shown to whoever opens them, not before."""
+    page = new_page(locale="ru-RU")
+    page.goto("/?q=quagga okapi&mode=lexical&panel=why&doc=vault/garden/tomatoes.md")
+    expect(page.locator(".obstacles")).to_contain_text("В нём нет ни одного из слов")
+    expect(page.locator("#drawer [lang=en]")).to_be_hidden()
+    page.locator("#drawer details.english summary").click()
+    expect(page.locator("#drawer [lang=en]")).to_contain_text("it holds none of the words")
+
+
+def test_a_reason_is_told_once(page: Page) -> None:
+    """What keeps a note out is not said twice, and a setting's name is set as code."""
+    page.goto("/?q=quagga okapi&mode=lexical&panel=why&doc=vault/garden/tomatoes.md")
+    expect(page.locator(".obstacles li").first).to_have_text("It holds none of the words")
+    assert "`" not in page.locator("#drawer").inner_text()
+
+
 def test_a_filter_that_hides_a_note_is_taken_away(page: Page) -> None:
     """A suggestion to drop a filter of the page drops it there."""
     page.goto("/?q=tomatoes&kind=bookmark&panel=why&doc=vault/garden/tomatoes.md")

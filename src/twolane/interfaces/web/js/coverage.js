@@ -1,7 +1,7 @@
 // The coverage page: what is indexed, what waits for a vector, what went wrong.
 
 import * as api from "./api.js";
-import { announce, el, show } from "./dom.js";
+import { announce, el, show, spelled } from "./dom.js";
 import { degradedNotices, failureNotice } from "./failing.js";
 import { languageName, number, percent, t } from "./i18n.js";
 import { barList } from "./plots.js";
@@ -110,7 +110,7 @@ function files(problems) {
   return el("section", {}, el("h2", {}, t("coverage.files", { n: problems.length })),
     table([t("file.path"), t("file.state"), t("file.reason")], shown.map((one) => [
       `${one.collection}/${one.path}`, t(`file.${one.state}`),
-      el("span", { lang: "en" }, one.reason ?? "")]), t("coverage.files", { n: problems.length })));
+      el("span", { lang: "en" }, spelled(one.reason ?? ""))]), t("coverage.files", { n: problems.length })));
 }
 
 function table(head, rows, label) {

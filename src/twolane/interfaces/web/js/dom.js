@@ -29,6 +29,11 @@ export function marked(html) {
   return whole;
 }
 
+/** A text in which commands and settings stand between backticks, with those as code. */
+export function spelled(text) {
+  return String(text).split("`").map((part, index) => (index % 2 ? el("code", {}, part) : part));
+}
+
 /** The distinct marked words of an escaped text. */
 export function markedWords(html) {
   const found = String(html ?? "").matchAll(/<mark>(.*?)<\/mark>/gs);

@@ -1,6 +1,6 @@
 // What is said when something does not work, and what can be done about it.
 
-import { el, show } from "./dom.js";
+import { el, show, spelled } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { keep } from "./kept.js";
@@ -9,7 +9,7 @@ import { keep } from "./kept.js";
 export function failureNotice(failure, again) {
   const [title, detail] = worded(failure);
   return el("div", { class: "notice bad", role: "alert" }, icon("warning"),
-    el("div", {}, el("strong", {}, title), detail ? el("p", {}, detail) : null),
+    el("div", {}, el("strong", {}, title), detail ? el("p", {}, spelled(detail)) : null),
     again && failure.status === 401
       ? el("button", { type: "button", onclick: () => askForToken(again) }, t("token.enter"))
       : null,
@@ -21,7 +21,7 @@ export function degradedNotices(degraded) {
   return (degraded ?? []).map((one) => el("div", { class: "notice", "data-degraded": one.lane },
     icon("warning"),
     el("p", {}, el("strong", {}, t("degraded", { lane: laneName(one.lane) })), " ",
-      el("span", { lang: "en" }, one.reason))));
+      el("span", { lang: "en" }, spelled(one.reason)))));
 }
 
 /** A lane's name for people. */
@@ -41,7 +41,7 @@ export function askForToken(then) {
     then();
   } },
   el("h2", { id: "token-title" }, t("token.title")),
-  el("p", {}, t("token.text")),
+  el("p", {}, spelled(t("token.text"))),
   el("label", { for: "token-field" }, t("token.label")), field,
   el("div", { class: "row" }, el("button", { class: "primary" }, t("token.use")),
     el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, t("close")))));

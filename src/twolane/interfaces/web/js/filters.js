@@ -21,7 +21,7 @@ export function filterBar() {
   const element = el("div", { class: "bar" },
     el("div", { class: "bar-row" }, modes.element,
       el("div", { class: "picks" }, FACETS.map((name) => menus[name].element), dates.element,
-        el("label", { class: "sort" }, el("span", {}, t("sort")), sort))),
+        el("label", { class: "sort" }, el("span", {}, t("sort")), sort, icon("chevron")))),
     chips);
   return { element, menus, dates, chips, modes, sort, facets: {} };
 }

@@ -1,9 +1,9 @@
 // "Why not this note?": choose a document, and hear what keeps it out and what would bring it in.
 
 import * as api from "./api.js";
-import { el } from "./dom.js";
+import { el, spelled } from "./dom.js";
 import { degradedNotices, laneName } from "./failing.js";
-import { has, percent, t } from "./i18n.js";
+import { current, has, percent, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { opinionBars } from "./drawing.js";
 import { documentPicker } from "./picker.js";
@@ -27,20 +27,21 @@ function diagnosis(said, state) {
   return [
     el("p", { class: "verdict" }, el("span", { class: `standing ${said.standing}` },
       t(`standing.${said.standing}`, { rank: said.rank ?? 0, found: said.found, limit: said.limit }))),
-    el("p", { lang: "en", class: "sentence" }, said.verdict),
+    current() === "en" ? el("p", { class: "sentence" }, spelled(said.verdict)) : null,
     suggestionBox(said.suggestion, state),
     degradedNotices(said.degraded),
     said.obstacles.length ? [el("h3", {}, t("why.obstacles")), el("ul", { class: "obstacles" },
       said.obstacles.map(obstacle))] : null,
     said.opinions.length ? [el("h3", {}, t("why.lanes")),
       said.opinions.some((one) => one.value) ? opinionBars(said.opinions) : null,
-      el("ul", { class: "opinions" }, said.opinions.map(opinion))] : null,
+      el("ul", { class: "opinions" }, said.opinions.map((one) => opinion(one, said.obstacles)))] : null,
     said.words.length ? [el("h3", {}, t("why.words")), words(said)] : null,
     said.passage ? el("p", {}, el("a", { href: address({ panel: "read", doc: said.id,
       lines: said.passage.lines.join("-") }) }, t("why.passage")),
     said.passage.similarity === null ? null
-      : el("span", { class: "faint" }, ` ${t("similar.share", { share: percent(said.passage.similarity) })}`))
+      : el("span", { class: "faint" }, ` ${t("similar.share", { share: percent(Math.max(said.passage.similarity, 0)) })}`))
       : null,
+    current() === "en" ? null : inEnglish(said),
     el("p", {}, el("a", { href: address({ panel: "why", doc: "", lines: "" }) }, t("why.other"))),
   ];
 }
@@ -68,18 +69,31 @@ function attempt(suggestion) {
   go(changes);
 }
 
-function obstacle(one) {
-  const key = `obstacle.${one.kind}`;
-  return el("li", {}, el("strong", {}, has(key) ? t(key) : one.kind), one.what ? el("code", {}, one.what) : null,
-    el("span", { class: "faint", lang: "en" }, one.reason));
+/** The server's own sentences, for whoever reads the page in another language and wants them all. */
+function inEnglish(said) {
+  const reasons = [...said.obstacles, ...said.opinions].map((one) => one.reason).filter(Boolean);
+  return el("details", { class: "english" }, el("summary", {}, t("why.english")),
+    el("div", { lang: "en" }, el("p", {}, spelled(said.verdict)),
+      el("ul", {}, [...new Set(reasons)].map((one) => el("li", {}, spelled(one))))));
 }
 
-function opinion(one) {
+function obstacle(one) {
+  const key = `obstacle.${one.kind}`;
+  const label = has(key) ? t(key) : one.kind;
+  // What the label or the reason says already is not said again.
+  const reason = current() === "en" && one.reason.toLowerCase() !== label.toLowerCase() ? one.reason : null;
+  const what = one.kind !== "no-words" && !(reason ?? "").includes(one.what) ? one.what : null;
+  return el("li", {}, el("strong", {}, label), what ? el("code", {}, what) : null,
+    reason ? el("span", { class: "faint" }, spelled(reason)) : null);
+}
+
+function opinion(one, obstacles) {
+  const told = current() !== "en" || obstacles.some((other) => other.reason === one.reason);
   const place = one.rank === null ? t(one.abstained ? "lane.abstained" : "lane.absent")
     : t("lane.rank", { rank: one.rank, hits: one.hits });
   return el("li", {}, el("span", { class: `vote lane-${one.lane}` }, el("span", { class: "dot" }),
     laneName(one.lane)), ` ${place}`,
-  one.reason ? el("span", { class: "faint", lang: "en" }, ` ${one.reason}`) : null);
+  one.reason && !told ? el("span", { class: "faint" }, " ", spelled(one.reason)) : null);
 }
 
 function words(said) {
