@@ -69,7 +69,7 @@ class _Reader:
             id=self._name("id", draft.id, LONGEST_ID),
             title="",
             body="",
-            collection=self._collection(draft.collection),
+            collection=self.collection(),
             kind=self._kind(draft.kind),
             owner=None if draft.owner is None else self._name("owner", draft.owner, LONGEST_ID),
             created=self._moment("created", draft.created),
@@ -131,8 +131,8 @@ class _Reader:
             self._refuse(field, f"is longer than {longest:,} characters; shorten it")
         return unicodedata.normalize("NFC", value)
 
-    def _collection(self, value: str) -> str:
-        name = self._name("collection", value, LONGEST_TAG)
+    def collection(self) -> str:
+        name = self._name("collection", self._draft.collection, LONGEST_TAG)
         if "/" in name:
             self._refuse("collection", "must not hold a `/`")
         return name
@@ -279,6 +279,11 @@ def tags_of(values: Iterable[Any], *, id: str = "") -> tuple[str, ...]:
     if len(found) > MOST:
         raise BadDraft(id, "tags", f"there are more than {MOST:,}")
     return tuple(found.values())
+
+
+def collection_named(value: Any) -> str:
+    """The name of a collection in the one form that is stored; raises BadDraft."""
+    return _Reader(Draft("", collection=value), 0).collection()
 
 
 def why_no_url(url: str) -> str | None:

@@ -12,6 +12,9 @@ from twolane.model import EMPTY, Document, Kind
 # Where documents go that name no collection.
 SAVED = "saved"
 
+# A collection is described in one sentence, since answers show it beside their results.
+LONGEST_DESCRIPTION = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

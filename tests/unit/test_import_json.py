@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twolane import Draft, Kind, Library, Scope, Settings
+from tests.builders import write_notes
+from twolane import Capability, Draft, Kind, Library, Scope, Settings
 from twolane.drafting import drafted
 from twolane.errors import BadDraft
 from twolane.exchange.json_rows import read_json, written
 from twolane.exchange.rows import BadRow, Row
+from twolane.model import Collection
 
 ALL = Scope(archived=True)
 
@@ -32,7 +34,8 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 def rows(text: str, longest: int = 1_000) -> list[Row | BadRow]:
     """What the reader makes of a text."""
-    return list(read_json(io.StringIO(text), collection="c", kind=Kind.NOTE, longest=longest))
+    read = read_json(io.StringIO(text), collection="c", kind=Kind.NOTE, longest=longest)
+    return [one for one in read if isinstance(one, Row | BadRow)]
 
 
 def told(text: str, longest: int = 1_000) -> list[tuple[str, str]]:
@@ -240,6 +243,45 @@ def test_what_comes_from_files_is_skipped(library: Library, tmp_path: Path) -> N
         assert Draft.of(copy) == Draft.of(held)
 
 
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({}, "name: must be a text, not NoneType"),
+        ({"name": "a/b"}, "name: must not hold a `/`"),
+        ({"name": "c", "kind": "recipe"}, "kind: 'recipe' is none of note, bookmark, prompt"),
+        ({"name": "c", "kind": ["note"]}, "kind: ['note'] is none of note, bookmark, prompt"),
+        ({"name": "c", "include": "*.md"}, "include: must be a list of patterns"),
+        ({"name": "c", "exclude": [1]}, "exclude: must be a list of patterns"),
+        ({"name": "c", "description": 5}, "description: must be a text"),
+        ({"name": "c", "description": "x" * 501}, "description: is longer than 500 characters"),
+        ({"name": "c", "description": "\ud800"}, "description: is not valid Unicode"),
+    ],
+)
+def test_a_bad_collection_is_told(row: dict[str, Any], reason: str) -> None:
+    """What makes no collection says why."""
+    (bad,) = rows(json.dumps({"type": "collection", **row}))
+    assert bad == BadRow("line 1", reason)
+
+
+def test_collections_are_described_by_those_who_may(library: Library, tmp_path: Path) -> None:
+    """A folder's collection stays as it is; without `admin` a row only makes new ones."""
+    write_notes(tmp_path / "vault", {"a.md": "# Ant"})
+    library.index(tmp_path / "vault")
+    file = tmp_path / "c.jsonl"
+    described = {"type": "collection", "description": "New.", "colour": "red"}
+    file.write_text("".join(json.dumps({**described, "name": n}) + "\n" for n in ("vault", "c")))
+    writer = Scope(capabilities=frozenset({Capability.WRITE, Capability.SEARCH}))
+    first = library.import_jsonl(file, scope=writer)
+    assert (first.collections, first.skipped, first.mended) == (1, 1, 2)
+    assert "stays as it is" in str([one.reason for one in first.problems])
+    assert library.collection("c").description == "New."
+    assert library.collection("vault").description == ""
+    file.write_text(json.dumps({**described, "name": "c", "description": "Newer."}))
+    assert library.import_jsonl(file, scope=writer).skipped == 1
+    assert library.import_jsonl(file).collections == 1
+    assert library.collection("c").description == "Newer."
+
+
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 lines = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 moments = st.datetimes(
@@ -288,15 +330,32 @@ def some_drafts(draw: st.DrawFn) -> Draft:
     return given
 
 
+some_collections = st.builds(
+    Collection,
+    name=st.sampled_from(["one", "Zwei ü", "empty  one"]),
+    kind=st.sampled_from(Kind),
+    include=st.lists(names, max_size=2).map(tuple),
+    exclude=st.lists(names, max_size=2).map(tuple),
+    description=lines.map(lambda text: " ".join(text.replace("\0", "").split())),
+)
+
+
 @settings(max_examples=25, deadline=None)
-@given(given_drafts=st.lists(some_drafts(), min_size=1, max_size=8))
+@given(
+    given_drafts=st.lists(some_drafts(), min_size=1, max_size=8),
+    collections=st.lists(some_collections, max_size=3),
+)
 def test_a_round_trip_loses_nothing(
-    tmp_path_factory: pytest.TempPathFactory, given_drafts: list[Draft]
+    tmp_path_factory: pytest.TempPathFactory,
+    given_drafts: list[Draft],
+    collections: list[Collection],
 ) -> None:
     """What is exported and imported elsewhere is the same, field by field, and exports the same."""
     folder = tmp_path_factory.mktemp("trip")
     none = Settings(embedder="none")
     with Library.open(folder / "a.db", settings=none) as one:
+        for collection in collections:
+            one._store.add_collection(collection)
         one.save_all(given_drafts)
         ids = one._store.inventory(ALL, deleted=False)
         assert one.export(folder / "a.jsonl") == len(ids)
@@ -307,7 +366,9 @@ def test_a_round_trip_loses_nothing(
             assert copied == {
                 id: replace(it, document=replace(it.document, version=1)) for id, it in held.items()
             }
-            assert other.import_jsonl(folder / "a.jsonl").unchanged == len(ids)
+            assert other.collections() == one.collections()
+            again = other.import_jsonl(folder / "a.jsonl")
+            assert (again.unchanged, again.collections) == (len(ids), 0)
             other.export(folder / "b.jsonl")
     assert (folder / "a.jsonl").read_bytes() == (folder / "b.jsonl").read_bytes()
 

@@ -1,14 +1,23 @@
-"""Documents as lines of JSON, which an import reads back without loss."""
+"""Collections and documents as lines of JSON, which an import reads back without loss."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from twolane.drafts import Draft
+from twolane.exchange.collection_rows import written_collection
 from twolane.exchange.json_rows import written
 from twolane.permissions import require
 from twolane.ports import Store
 from twolane.scopes import Capability, Scope
+
+
+def exported_collections(store: Store, scope: Scope) -> Iterator[str]:
+    """A line for each collection that the scope names, or for all, by name."""
+    require(scope, Capability.SEARCH)
+    for one in store.collections():
+        if not scope.collections or one.name in scope.collections:
+            yield f"{written_collection(one)}\n"
 
 
 def exported(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from twolane.drafting import drafted
 from twolane.drafts import Draft
 from twolane.errors import BadDraft, HeldInFile, TwolaneError
-from twolane.exchange.rows import BadRow, ImportReport, Row, Rows
-from twolane.model import Document, ProblemCode
+from twolane.exchange.rows import BadRow, CollectionRow, ImportReport, Row, Rows
+from twolane.model import Collection, Document, ProblemCode
 from twolane.permissions import require
 from twolane.ports import Store
 from twolane.saving import Saver
@@ -60,9 +60,12 @@ class Importer:
             progress(self.report)
         return self.report
 
-    def _take(self, row: Row | BadRow) -> None:
+    def _take(self, row: Row | CollectionRow | BadRow) -> None:
         report = self.report
         place = f"{report.name}: {row.place}" if row.place.startswith("line ") else row.place
+        if isinstance(row, CollectionRow):
+            self._describe(row, place)
+            return
         if isinstance(row, BadRow):
             skipped = row.code == ProblemCode.EXCLUDED
             report.skipped += skipped
@@ -79,6 +82,23 @@ class Importer:
             report.tell(place, ProblemCode.MENDED, remark)
         report.mended += bool(row.remarks or done.remarks)
         self._add(done.document, place)
+
+    def _describe(self, row: CollectionRow, place: str) -> None:
+        """Make the collection, or describe the one that is there; its folder stays its own."""
+        given, report = row.collection, self.report
+        for remark in row.remarks:
+            report.tell(place, ProblemCode.MENDED, remark)
+        report.mended += bool(row.remarks)
+        held = next((one for one in self._store.collections() if one.name == given.name), None)
+        if held is not None and replace(held, root=None) == given:
+            return
+        reason = _why_not(held, given, self._scope)
+        if reason:
+            report.skipped += 1
+            report.tell(place, ProblemCode.EXCLUDED, reason)
+            return
+        self._store.add_collection(given)
+        report.collections += 1
 
     def _add(self, document: Document, place: str) -> None:
         key = hash(document.id)
@@ -145,6 +165,17 @@ class _Taken:
     document: Document
     place: str
     first: bool
+
+
+def _why_not(held: Collection | None, given: Collection, scope: Scope) -> str:
+    """Why the collection that is there must not be described anew; empty if it may."""
+    if scope.collections and given.name not in scope.collections:
+        return f"the collection {given.name!r} is not yours to describe"
+    if held is not None and held.root is not None:
+        return f"the collection {given.name!r} holds the files of {held.root}; it stays as it is"
+    if held is not None and Capability.ADMIN not in scope.capabilities:
+        return f"describing {given.name!r} anew needs the capability {Capability.ADMIN}"
+    return ""
 
 
 def _joined(old: Draft, new: Draft, *, first: bool) -> Draft:

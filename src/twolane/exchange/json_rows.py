@@ -15,6 +15,7 @@ from typing import Any
 
 from twolane.drafts import Draft
 from twolane.exchange.addresses import id_in, normalised
+from twolane.exchange.collection_rows import is_collection, read_collection
 from twolane.exchange.rows import BadRow, Row, Rows, Text
 from twolane.model import Kind, ProblemCode, digest
 
@@ -32,7 +33,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False)
 
 
 def read_json(text: Text, *, collection: str, kind: Kind, longest: int) -> Rows:
-    """The documents of a file of lines, or of an array; `longest` bounds one of them."""
+    """The documents and collections of lines, or of an array; `longest` bounds one of them."""
     first = text.read(_PIECE)
     values = (
         _array(text, first, longest)
@@ -40,7 +41,12 @@ def read_json(text: Text, *, collection: str, kind: Kind, longest: int) -> Rows:
         else _lines(text, first, longest)
     )
     for place, value in values:
-        yield value if isinstance(value, BadRow) else _row(place, value, collection, kind)
+        if isinstance(value, BadRow):
+            yield value
+        elif is_collection(value):
+            yield read_collection(place, value)
+        else:
+            yield _row(place, value, collection, kind)
 
 
 def written(draft: Draft) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from twolane.drafts import Draft
-from twolane.model import Problem, ProblemCode
+from twolane.model import Collection, Problem, ProblemCode
 
 # A report of a million bad rows helps nobody; the number of all of them is kept.
 MOST_PROBLEMS = 1_000
@@ -19,6 +19,15 @@ class Row:
 
     place: str
     draft: Draft
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRow:
+    """What a collection is, where that was found, and what had to be left out of it."""
+
+    place: str
+    collection: Collection
     remarks: tuple[str, ...] = ()
 
 
@@ -38,12 +47,15 @@ class Text(Protocol):
         """At most `size` characters; none at the end."""
 
 
-Rows = Iterator[Row | BadRow]
+Rows = Iterator[Row | CollectionRow | BadRow]
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did; `read` of `size` bytes tells how far it is, where that is known."""
+    """What an import did; `read` of `size` bytes tells how far it is, where that is known.
+
+    `collections` were made or described anew; all else counts documents, or rows without any.
+    """
 
     name: str
     added: int = 0
@@ -53,6 +65,7 @@ class ImportReport:
     skipped: int = 0
     failed: int = 0
     mended: int = 0
+    collections: int = 0
     seconds: float = 0.0
     read: int = 0
     size: int = 0

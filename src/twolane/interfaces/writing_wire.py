@@ -58,6 +58,7 @@ def import_json(report: ImportReport, embedded: Embedded | None) -> Json:
         "skipped": report.skipped,
         "failed": report.failed,
         "mended": report.mended,
+        "collections": report.collections,
         "seconds": round(report.seconds, 3),
         "problems": [problem_json(one) for one in report.problems],
         "embedding": embedded_json(embedded) if embedded else None,

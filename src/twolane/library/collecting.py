@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from twolane.drafts import LONGEST_DESCRIPTION
 from twolane.errors import BadInput, MissingFolder
 from twolane.library.held import LOCAL, Held
 from twolane.model import Collection, Kind
@@ -14,7 +15,6 @@ from twolane.permissions import require
 from twolane.scopes import Capability, Scope
 
 LONGEST_NAME = 200
-LONGEST_DESCRIPTION = 500
 
 
 class Collecting(Held):

@@ -123,12 +123,16 @@ class Exchanging(Held):
         scope: Scope = Scope(archived=True),  # noqa: B008
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> int:
-        """Write the documents in scope as JSON lines, which `import_jsonl` reads; how many."""
-        from twolane.exchange.exporting import exported
+        """Write the collections and documents in scope as JSON lines, which `import_jsonl` reads.
+
+        Returns the number of documents.
+        """
+        from twolane.exchange.exporting import exported, exported_collections
 
         lines = exported(self._store, scope, batch=self.settings.batch, progress=progress)
         count = 0
         with _written(file) as out:
+            out.writelines(exported_collections(self._store, scope))
             for line in lines:
                 out.write(line)
                 count += 1

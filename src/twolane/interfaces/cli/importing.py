@@ -190,6 +190,8 @@ def _counts(report: ImportReport) -> str:
         (report.failed, "failed"),
     ):
         said += f", {number:,} {word}" if number else ""
+    if report.collections:
+        said += f", {output.counted(report.collections, 'collection')} described"
     return f"{said} in {report.seconds:.1f} s"
 
 
