@@ -266,7 +266,30 @@ class _Run:
         if known and known.id is not None and record.code != ProblemCode.UNREADABLE:
             self._deletes.append(known.id)
 
+    def _leave_taken(self) -> None:
+        """Keep files from replacing documents that were saved under their ids."""
+        new = [
+            one.document.id
+            for one in self._upserts
+            if (known := self._known.get(str(one.document.path))) is None or known.id is None
+        ]
+        for id, held in self._store.stored(new).items() if new else ():
+            if held.document.collection == self._collection:
+                continue
+            taken = next(one for one in self._upserts if one.document.id == id)
+            self._upserts.remove(taken)
+            self.report.indexed -= 1
+            reason = (
+                f"the id {id!r} is that of a document in the collection "
+                f"{held.document.collection!r}; purge that one, or rename the file"
+            )
+            path = str(taken.document.path)
+            self._pass_over(
+                FileRecord(path, FileState.FAILED, taken.stamp, reason, ProblemCode.CLASH)
+            )
+
     def _commit(self, forgotten: list[str] | None = None) -> None:
+        self._leave_taken()
         if self._upserts or self._deletes or self._records or forgotten:
             self._store.apply(
                 Batch(

@@ -9,7 +9,8 @@ import pytest
 
 from tests.builders import write_notes
 from twolane import Capability, Draft, Kind, Library, Scope, Settings
-from twolane.errors import BadInput, MissingFolder, NotPermitted
+from twolane.errors import BadDraft, BadInput, HeldInFile, MissingFolder, NotPermitted
+from twolane.model import ProblemCode
 
 
 @pytest.fixture
@@ -46,6 +47,25 @@ def test_a_file_reached_by_two_roots_is_never_mixed_up(library: Library, vault: 
     assert found(library, "bee") == ["notes/work/plan.md"]
     assert library.remove_collection("work") == 1
     assert found(library, "bee") == ["notes/work/plan.md"]
+
+
+def test_a_file_never_replaces_what_was_saved(library: Library, vault: Path) -> None:
+    """A saved document keeps its id; the file that would have it is told, until the id is free."""
+    (first, *_) = sorted(one.name for one in vault.glob("*.md"))
+    id = f"{vault.name}/{first}"
+    library.save(Draft(id, title="Saved before"))
+    for _ in range(2):
+        (problem,) = library.index(vault).problems
+        assert (problem.path, problem.code) == (first, ProblemCode.CLASH)
+        assert "purge" in problem.reason
+        assert library.document(id).title == "Saved before"
+    with pytest.raises(BadDraft):
+        library.save(Draft(f"{vault.name}/new.md", title="x"))
+    library.purge(id)
+    assert library.index(vault).problems == []
+    assert library.document(id).collection == vault.name
+    with pytest.raises(HeldInFile):
+        library.save(Draft(id, title="Saved after"))
 
 
 def test_a_linked_folder_is_the_same_folder(library: Library, vault: Path, tmp_path: Path) -> None:

@@ -367,6 +367,7 @@ def test_a_round_trip_loses_nothing(
                 id: replace(it, document=replace(it.document, version=1)) for id, it in held.items()
             }
             assert other.collections() == one.collections()
+            assert other.digest() == one.digest()
             again = other.import_jsonl(folder / "a.jsonl")
             assert (again.unchanged, again.collections) == (len(ids), 0)
             other.export(folder / "b.jsonl")

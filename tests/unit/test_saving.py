@@ -260,6 +260,24 @@ class TestChanges:
             assert found(library, "ordinary 7")[0] == "n7"
             assert library.check() == []
 
+    def test_the_digest_covers_what_was_saved(self, library: Library) -> None:
+        """Whatever is saved differently changes it; a use, a time and a round trip do not."""
+        draft = Draft("n1", title="ant", body="text")
+        library.save(draft)
+        digests = [library.digest()]
+        for other in ({"tags": ("x",)}, {"kind": Kind.PROMPT}, {"properties": {"a": 1}}):
+            library.save(replace(draft, **other))  # type: ignore[arg-type]
+            digests.append(library.digest())
+        library.archive("n1")
+        digests.append(library.digest())
+        assert len(set(digests)) == 5
+        library.unarchive("n1")
+        library.touch("n1")
+        library.save(draft)
+        assert library.digest() == digests[0]
+        library.delete("n1")
+        assert library.digest() not in digests
+
     def test_an_unknown_id_changes_nothing(self, library: Library) -> None:
         """Of several ids one that is not there keeps all from changing."""
         library.save(Draft("n1", title="ant"))

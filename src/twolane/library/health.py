@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 from twolane.answers import Degradation, Lane
 from twolane.completeness import FileStatus, Status, files_of, status_of
 from twolane.errors import EmbedderUnavailable
 from twolane.library.adapters import why_silent
 from twolane.library.held import ALL, LOCAL, Held
-from twolane.model import digest
+from twolane.model import Chunk, digest
 from twolane.permissions import require
+from twolane.ports import Stored
 from twolane.scopes import Capability, Scope
 from twolane.search import SWITCHED_OFF
 from twolane.spaces import choose, serving
@@ -41,24 +45,23 @@ class Health(Held):
     def digest(self) -> str:
         """A name for what is indexed: documents, how they were analysed, and the space.
 
-        Two libraries made from the same notes with the same settings have the same digest.
+        Two libraries made from the same notes and saves with the same settings have the same.
         Vectors are not part of it: two machines may differ in their last digits.
+        Nor is what a save notes of its day: times, uses, versions.
         """
-        held = [
-            f"{known.id} {known.content_hash} {known.recipe} {self._passages(known.id)}"
-            for collection in self._store.collections()
-            for known in self._store.known(collection.name).values()
-            if known.id is not None
-        ]
+        ids = self._store.inventory(Scope(archived=True), deleted=False)
+        rooted = {one.name for one in self._store.collections() if one.root is not None}
+        held = []
+        for at in range(0, len(ids), self.settings.batch):
+            some = ids[at : at + self.settings.batch]
+            passages = self._store.chunks_of(some)
+            for id, one in self._store.stored(some).items():
+                line = f"{id} {one.document.content_hash} {one.recipe} {_spans(passages.get(id))}"
+                # The hash of a file covers its front matter; a saved document has none.
+                held.append(line if one.document.collection in rooted else line + _beside(one))
         generation = serving(self._store)
         space = generation.space.fingerprint if generation else ""
         return digest("\n".join([*sorted(held), space]))
-
-    def _passages(self, id: str) -> str:
-        return " ".join(
-            f"{chunk.start}-{chunk.end} {chunk.content_hash} {chunk.language}"
-            for chunk in self._store.chunks(id)
-        )
 
     def revision(self) -> str:
         """A name for all that a search can see; another one whenever any of it changes."""
@@ -77,3 +80,17 @@ class Health(Held):
         except EmbedderUnavailable as error:
             remark = str(error)
         return (Degradation(Lane.DENSE, remark),) if remark else ()
+
+
+def _spans(chunks: Sequence[Chunk] | None) -> str:
+    return " ".join(
+        f"{chunk.start}-{chunk.end} {chunk.content_hash} {chunk.language}" for chunk in chunks or ()
+    )
+
+
+def _beside(stored: Stored) -> str:
+    """What was saved beside the texts."""
+    one = stored.document
+    flags = [one.searchable, one.archived, one.encrypted]
+    said = [one.collection, one.kind, one.path, one.owner, one.tags, flags, dict(one.properties)]
+    return " " + json.dumps(said, sort_keys=True)
