@@ -38,6 +38,9 @@ from twolane.settings import Settings
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
 ANALYSIS = "2"
 
+# What writing leaves for later slows searches down, by each document that it is left for.
+MOST_UNSETTLED = 1000
+
 # Losing more than this share of a root's files at once looks like a mistake, not like tidying up.
 _SUDDEN_LOSS = 0.5
 
@@ -300,6 +303,7 @@ class _Run:
                     forgotten or (),
                 )
             )
+            self._store.settle(beyond=MOST_UNSETTLED)
         self._upserts, self._deletes, self._records = [], [], []
 
 

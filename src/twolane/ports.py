@@ -300,8 +300,12 @@ class Upkeep(Protocol):
     def repair(self) -> list[Problem]:
         """Mend what can be mended, all of it or nothing; what was done, one problem each."""
 
-    def settle(self) -> None:
-        """Do what writing left for later; answers are right before it, and faster after it."""
+    def settle(self, *, beyond: int = 0) -> None:
+        """Do what writing left for later; answers are right before it, and faster after it.
+
+        Nothing happens if it was left for no more than `beyond` documents, so that a writer may
+        ask after each of many changes.
+        """
 
     def backup(self, target: str) -> None:
         """Write a consistent copy of the live store to `target`."""

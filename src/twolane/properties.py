@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from twolane.language import fold
@@ -16,6 +17,14 @@ from twolane.language import fold
 # A longer text is no value that anybody filters by; its beginning stands for it.
 _LONGEST = 200
 
+# A vault says the same few things of most notes; what is longer than a word or two is not repeated.
+_REPEATED = 40
+_KEPT = 1 << 10
+
+# What a number or a day can begin with; most values are words.
+_FIRST = frozenset("+-.0123456789")
+
+_SPACES = re.compile(r"[\s_]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].+)?")
 
@@ -29,20 +38,25 @@ class Fact(NamedTuple):
     moment: float | None
 
 
+_Measured = tuple[str, float | None, float | None]
+
+
 def facts(properties: Mapping[str, Any]) -> list[Fact]:
     """Everything that can be compared, each once; an empty value says nothing."""
     found: dict[tuple[str, str], Fact] = {}
     for name, held in properties.items():
         if key := property_key(str(name)):
-            for value in _values(held):
-                fact = Fact(key, *_measured(value))
-                found.setdefault((key, fact.text), fact)
+            for value in held if isinstance(held, (list, tuple)) else (held,):
+                measured = _measured(value)
+                if measured is not None and (key, measured[0]) not in found:
+                    found[key, measured[0]] = Fact(key, *measured)
     return list(found.values())
 
 
+@lru_cache(maxsize=_KEPT)
 def property_key(name: str) -> str:
     """The spelling under which a property's name is one: case, spaces and `_` do not matter."""
-    return re.sub(r"[\s_]+", "-", fold(name).strip())
+    return _SPACES.sub("-", fold(name).strip())
 
 
 def value_text(value: str) -> str:
@@ -55,20 +69,28 @@ def number_of(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text.strip()) else None
 
 
-def _values(held: Any) -> Iterator[Any]:
-    """A value, or each of a list; of what is nested deeper only that it is there."""
-    for value in held if isinstance(held, list | tuple) else [held]:
-        if isinstance(value, bool | int | float) or (isinstance(value, str) and value.strip()):
-            yield value
-        elif isinstance(value, list | tuple | Mapping) and value:
-            yield ""
-
-
-def _measured(value: bool | float | str) -> tuple[str, float | None, float | None]:
+def _measured(value: Any) -> _Measured | None:
+    """A value by each measure; of what is nested only that it is there; None says nothing."""
+    if isinstance(value, str):
+        found = _measured_word(value) if len(value) <= _REPEATED else _measured_text(value)
+        return found if found[0] or value.strip() else None
     if isinstance(value, bool):
         return str(value).lower(), None, None
-    if isinstance(value, str):
-        return value_text(value), number_of(value), _moment(value.strip())
+    if isinstance(value, (int, float)):
+        return _measured_number(value)
+    return ("", None, None) if isinstance(value, (list, tuple, Mapping)) and value else None
+
+
+def _measured_text(value: str) -> _Measured:
+    if value.lstrip()[:1] not in _FIRST:
+        return value_text(value), None, None
+    return value_text(value), number_of(value), _moment(value.strip())
+
+
+_measured_word = lru_cache(maxsize=_KEPT)(_measured_text)
+
+
+def _measured_number(value: float) -> _Measured:
     try:
         number = float(value)
     except OverflowError:

@@ -23,7 +23,7 @@ from twolane.errors import (
     NotPermitted,
     TwolaneError,
 )
-from twolane.indexing import prepare, recipe
+from twolane.indexing import MOST_UNSETTLED, prepare, recipe
 from twolane.language import fold
 from twolane.model import (
     EMPTY,
@@ -269,6 +269,7 @@ class Saver:
                 for name, documents in grouped.items()
             )
         )
+        self._store.settle(beyond=MOST_UNSETTLED)
 
     def _prepared(self, document: Document) -> Prepared:
         if document.encrypted:

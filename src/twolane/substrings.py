@@ -27,6 +27,8 @@ TEXTS = ("description", "headings", "body")
 # A letter with the signs that belong to it; what is folded together is cut together.
 _LETTER = re.compile(r"\s+|.[\u0300-\u036f\u0483-\u0487\u1160-\u11ff\u3099\u309a]*", re.DOTALL)
 _SIGNS = re.compile("[\u0300-\u036f]")
+# Folded texts mostly hold nothing but these, which have no accents to lose.
+_UNUSUAL = re.compile("[^\x01-\x7f\u0430-\u044f—–«»“”„•·°×→]")
 _BARE = {"ø": "o", "ł": "l"}
 
 
@@ -34,7 +36,10 @@ def spelled(text: str) -> str:
     """The spelling under which texts are compared; spaces and line breaks are one space."""
     if text.isascii():
         return " ".join(text.lower().replace("\0", " ").split())
-    folded = _SIGNS.sub("", fold(text)).replace("\0", " ")
+    folded = fold(text)
+    if not _UNUSUAL.search(folded):
+        return " ".join(folded.split())
+    folded = _SIGNS.sub("", folded).replace("\0", " ")
     return " ".join(folded.translate(_BARE_LETTERS).split())
 
 

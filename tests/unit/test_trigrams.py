@@ -9,10 +9,11 @@ import apsw
 import pytest
 
 from tests.builders import COLLECTION, prepared, put
+from twolane import Draft, Library, Settings
+from twolane.indexing import Report
 from twolane.model import Collection
 from twolane.scopes import Scope
 from twolane.stores.sqlite import SqliteStore
-from twolane.stores.sqlite.trigrams import MOST_UNSETTLED
 
 
 @pytest.fixture
@@ -52,12 +53,44 @@ def test_stray_trigrams_are_noticed_and_mended(store: SqliteStore, damage: str) 
     assert [one.id for one in store.exact("drum", Scope(), limit=9)] == ["b"]
 
 
-def test_many_unsettled_documents_are_settled_while_writing(store: SqliteStore) -> None:
-    """A search never has more than so many documents to look through."""
-    put(store, *(prepared(f"{n:05}", "drum") for n in range(MOST_UNSETTLED)))
-    with store._db.read() as connection:
-        assert connection.execute("SELECT count(*) FROM unsettled").get == MOST_UNSETTLED
+def test_few_unsettled_documents_may_wait(store: SqliteStore) -> None:
+    """Settling beyond a number of documents waits until there are more than that."""
+
+    def unsettled() -> int:
+        with store._db.read() as connection:
+            return int(connection.execute("SELECT count(*) FROM unsettled").get)
+
+    put(store, *(prepared(f"{n:05}", "drum") for n in range(30)))
+    store.settle(beyond=30)
+    assert unsettled() == 30
     put(store, prepared("more", "drum"))
-    with store._db.read() as connection:
-        assert connection.execute("SELECT count(*) FROM unsettled").get == 0
-    assert len(store.exact("drum", Scope(), limit=5000)) == MOST_UNSETTLED + 2
+    assert unsettled() == 31
+    store.settle(beyond=30)
+    assert unsettled() == 0
+    assert len(store.exact("drum", Scope(), limit=5000)) == 32
+
+
+def test_many_unsettled_documents_are_settled_while_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search beside a run, or after many saves, never has more than so many to look through."""
+    monkeypatch.setattr("twolane.indexing.MOST_UNSETTLED", 20)
+    monkeypatch.setattr("twolane.saving.MOST_UNSETTLED", 20)
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for number in range(50):
+        (vault / f"{number}.md").write_text(f"drum {number}", "utf-8")
+    with Library.open(tmp_path / "y.db", settings=Settings(embedder="none", batch=8)) as library:
+        held = []
+
+        def look(report: Report) -> None:
+            connection = apsw.Connection(library._store.location)
+            held.append(connection.execute("SELECT count(*) FROM unsettled").get)
+            connection.close()
+
+        library.index(vault, progress=look)
+        assert 8 <= max(held) <= 20
+        for number in range(25):
+            library.save(Draft(f"Saved {number}", body="drum"))
+            look(Report(""))
+        assert 0 < max(held[50:]) <= 20

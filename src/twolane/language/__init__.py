@@ -99,6 +99,9 @@ class Reading:
 
 def fold(text: str) -> str:
     """The spelling under which two texts count as equal: compatibility forms, case and `ё`."""
+    if text.isascii():
+        # ASCII has no other forms, and no letters but these have a case.
+        return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
     # What is left of U+0301 after composition is a stress mark, as in `за́мок`.
     if "\u0301" in folded:

@@ -68,4 +68,5 @@ class Folders(Held):
         known = self._store.known(collection.name)
         gone = [one.id for one in known.values() if one.id is not None]
         self._store.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
+        self._store.settle()
         return Report(collection.name, deleted=len(gone))

@@ -44,7 +44,7 @@ class MemoryStore(
         """Nothing: there is nothing to mend."""
         return []
 
-    def settle(self) -> None:
+    def settle(self, *, beyond: int = 0) -> None:
         """Nothing: nothing was left for later."""
 
     def backup(self, target: str) -> None:

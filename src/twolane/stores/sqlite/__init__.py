@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.model import Batch
 from twolane.stores.sqlite.changes import SqliteChanges
 from twolane.stores.sqlite.database import BUSY_SECONDS, Database
 from twolane.stores.sqlite.documents import SqliteDocuments
@@ -72,8 +71,3 @@ class SqliteStore(
         """
         database = Database.open(path, create=create, busy_seconds=busy_seconds)
         return cls(database, clock, text_trigrams=text_trigrams)
-
-    def apply(self, *batches: Batch) -> None:
-        """Make all changes of all batches, or none."""
-        super().apply(*batches)
-        self.settle_if_many()

@@ -321,7 +321,7 @@ CREATE TABLE chunks(
     PRIMARY KEY (document, position)
 ) WITHOUT ROWID;
 -- Equal content is equal text, so this finds both.
-CREATE INDEX chunks_by_text ON chunks(text_hash, content_hash);
+CREATE INDEX chunks_by_text ON chunks(text_hash);
 CREATE INDEX chunks_by_lender ON chunks(lender) WHERE lender IS NOT NULL;
 
 CREATE TABLE generations(

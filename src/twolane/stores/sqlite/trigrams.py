@@ -19,9 +19,8 @@ from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import loaded
 from twolane.substrings import spelled
 
-# More documents than this are settled while writing, so that a search never has many to look
-# through; as many are settled at a time, so that other writers do not wait long.
-MOST_UNSETTLED = 1000
+# So many documents are settled at a time, so that other writers do not wait long.
+_AT_A_TIME = 1000
 
 # A few trigrams of a long text tell as much as all of them.
 _MOST_TRIGRAMS = 12
@@ -55,22 +54,21 @@ class SqliteSettling:
     _text_trigrams: bool
     _settled: int
 
-    def settle(self) -> None:
+    def settle(self, *, beyond: int = 0) -> None:
         """Make all trigrams that are missing; other writers may come in between."""
+        if beyond and self._waiting() <= beyond:
+            return
         self._make()
-        if self._settled >= MOST_UNSETTLED:
+        if not beyond and self._settled >= _AT_A_TIME:
             # Much was written piece by piece; put together it is read in half the time.
             with self._db.write() as connection:
                 for table in ("name_trigrams", "text_trigrams"):
                     connection.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")
             self._settled = 0
 
-    def settle_if_many(self) -> None:
-        """Make them if a search would have too many documents to look through."""
+    def _waiting(self) -> int:
         with self._db.read() as connection:
-            waiting = rows(connection, "SELECT count(*) FROM unsettled")[0][0]
-        if waiting > MOST_UNSETTLED:
-            self._make()
+            return int(rows(connection, "SELECT count(*) FROM unsettled")[0][0])
 
     def _make(self) -> None:
         made = True
@@ -177,7 +175,7 @@ def _adopt(connection: apsw.Connection, texts: bool) -> None:
 
 def _settle(connection: apsw.Connection, texts: bool) -> int:
     """Settle some documents; how many there were."""
-    waiting = rows(connection, _NEXT, (MOST_UNSETTLED,))
+    waiting = rows(connection, _NEXT, (_AT_A_TIME,))
     if not waiting:
         return 0
     numbers = json.dumps([row[0] for row in waiting])

@@ -87,20 +87,27 @@ def write_tags(connection: apsw.Connection, placed: Sequence[tuple[int, tuple[st
     names = {name for _, tags in placed for name in tags}
     if not names:
         return
-    connection.executemany(
-        "INSERT INTO tags(name, key, stems) VALUES (?,?,?) ON CONFLICT(name) DO NOTHING",
-        [(name, fold(name), stream(name)) for name in sorted(names)],
-    )
-    held = dict(
-        rows(
-            connection,
-            "SELECT name, row FROM tags WHERE name IN (SELECT value FROM json_each(?))",
-            (dumped(sorted(names)),),
+    held = _tag_rows(connection, names)
+    missing = sorted(names - held.keys())
+    if missing:
+        connection.executemany(
+            "INSERT INTO tags(name, key, stems) VALUES (?,?,?)",
+            [(name, fold(name), stream(name)) for name in missing],
         )
-    )
+        held |= _tag_rows(connection, missing)
     connection.executemany(
         "INSERT OR IGNORE INTO document_tags(document, position, tag) VALUES (?,?,?)",
         [(row, place, held[name]) for row, tags in placed for place, name in enumerate(tags)],
+    )
+
+
+def _tag_rows(connection: apsw.Connection, names: Iterable[str]) -> dict[str, int]:
+    return dict(
+        rows(
+            connection,
+            "SELECT name, row FROM tags WHERE name IN (SELECT value FROM json_each(?))",
+            (dumped(list(names)),),
+        )
     )
 
 
