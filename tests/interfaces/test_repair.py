@@ -178,6 +178,35 @@ def test_restoring_needs_no_database_in_the_way(twolane: Cli, notes: Path, tmp_p
     assert found["results"][0]["title"] == "Bread"
 
 
+def test_what_is_newer_is_not_replaced_unasked(twolane: Cli, notes: Path, tmp_path: Path) -> None:
+    """A database with a note that the copy lacks, or has as it was, needs --force."""
+    copy = tmp_path / "copy.db"
+    twolane("backup", copy)
+    write(notes, {"bread.md": "# Bread\n\nWheat now.\n", "new.md": "# New\n\nA quagga.\n"})
+    twolane("index", notes)
+    before = twolane.db.read_bytes()
+    said = twolane("restore", copy, code=4).stderr
+    assert "2 documents are newer" in said and "--force" in said
+    assert twolane.db.read_bytes() == before
+    assert list(tmp_path.rglob("*.partial")) == []
+    assert "before-restore" in twolane("restore", copy, "--force").stdout
+    assert twolane.json("search", "rye")["results"][0]["title"] == "Bread"
+
+
+def test_anothers_database_is_not_replaced_unasked(
+    twolane: Cli, notes: Path, tmp_path: Path
+) -> None:
+    """A file of another program stays; one that is damaged beyond reading is replaced."""
+    copy, other = tmp_path / "copy.db", tmp_path / "other.db"
+    twolane("backup", copy)
+    _another_programs(other)
+    assert "another program" in twolane("restore", copy, "--db", other, code=4).stderr
+    twolane("restore", copy, "--db", other, "--force")
+    _not_a_database(other)
+    twolane("restore", copy, "--db", other)
+    assert twolane.json("search", "rye", "--db", other)["results"]
+
+
 def _not_a_database(path: Path) -> None:
     path.write_text("a letter to my aunt " * 500)
 

@@ -59,11 +59,14 @@ def verify_backup(path: Path) -> None:
     verify(path)
 
 
-def restore_backup(source: Path, settings: Settings) -> Path | None:
-    """Put a copy in the place of the database; where the old one is kept, if there was one."""
+def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> Path | None:
+    """Put a copy in the place of the database; where the old one is kept, if there was one.
+
+    A database with documents that the copy lacks is replaced only if `force` says so.
+    """
     from twolane.stores.sqlite.restoring import restore
 
-    return restore(source.expanduser(), database_path(settings))
+    return restore(source.expanduser(), database_path(settings), force=force)
 
 
 def folder_changes(

@@ -31,6 +31,10 @@ def backup(
 
 def restore(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A copy that `backup` wrote.")],
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace also what holds documents that the copy lacks."),
+    ] = False,
     db: Db = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -39,7 +43,7 @@ def restore(
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     from twolane.library import restore_backup
 
-    kept = restore_backup(source, settings)
+    kept = restore_backup(source, settings, force=force)
     with open_library(settings) as library:
         count = library.status().stats.documents
     if not quiet:

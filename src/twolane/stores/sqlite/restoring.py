@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from twolane.errors import NotADatabase, StoreBusy, StoreError
-from twolane.stores.sqlite.database import Database, translated
+from twolane.stores.sqlite.database import APPLICATION_ID, Database, rows, translated
 from twolane.stores.sqlite.upkeep import SqliteUpkeep
 
 
@@ -43,13 +43,16 @@ def verify(path: Path) -> None:
         )
 
 
-def restore(source: Path, target: Path) -> Path | None:
+def restore(source: Path, target: Path, *, force: bool = False) -> Path | None:
     """Put the backup in the target's place; the path that the old file is kept under.
 
     The backup is verified first, the change happens at once or not at all,
     and a database that another process has open is left alone.
+    So is one that holds what the backup lacks, and another program's, unless `force` says so.
     """
     verify(source)
+    if not force and target.exists():
+        _require_expendable(source, target)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".partial", dir=target.parent)
     os.close(handle)
@@ -63,6 +66,45 @@ def restore(source: Path, target: Path) -> Path | None:
         partial.unlink(missing_ok=True)
         raise
     return kept
+
+
+def _require_expendable(source: Path, target: Path) -> None:
+    """Raise StoreError if something would be gone that only the target holds."""
+    try:
+        there = _contents(target)
+    except (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError):
+        # What is damaged is what a backup is for.
+        return
+    if there is None:
+        raise StoreError(
+            f"{target} belongs to another program; nothing was replaced "
+            "(name another database with --db, or replace it with --force)"
+        )
+    lost = len(there - (_contents(source) or set()))
+    if lost:
+        said = "1 document is" if lost == 1 else f"{lost:,} documents are"
+        raise StoreError(
+            f"{said} newer in {target} than in {source}, or not there at all; nothing was "
+            "replaced (--force replaces the database all the same, and keeps it beside the new one)"
+        )
+
+
+def _contents(path: Path) -> set[tuple[str, str, int]] | None:
+    """Id, content and version of each document that is not deleted; None: it is not ours."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        if not rows(connection, "SELECT 1 FROM sqlite_schema LIMIT 1"):
+            return set()
+        if connection.pragma("application_id") != APPLICATION_ID:
+            return None
+        return set(
+            rows(connection, "SELECT id, content_hash, version FROM documents WHERE NOT deleted")
+        )
+    except apsw.SQLError as error:
+        # Ours, but parts of it are gone, or it is of another version.
+        raise apsw.CorruptError(str(error)) from error
+    finally:
+        connection.close()
 
 
 def _set_aside(target: Path) -> Path | None:
