@@ -159,7 +159,8 @@ class _Run:
         self.report = Report(collection.name)
 
     def take(self, source: Source, offered: Entry | FileRecord) -> None:
-        self._seen.add(offered.path)
+        if offered.path in self._known:
+            self._seen.add(offered.path)
         if isinstance(offered, FileRecord):
             self._pass_over(offered)
         elif self._is_unchanged(offered):

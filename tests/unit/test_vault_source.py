@@ -81,6 +81,15 @@ def test_an_entry_carries_time_and_size(tmp_path: Path) -> None:
     assert entry == Entry("note.md", Stamp(info.st_mtime_ns, 3))
 
 
+@pytest.mark.parametrize("moment", [-1_500_000_000_123_456_789, -1, 0, 4_000_000_000_000_000_007])
+def test_stamps_are_exact_at_any_time(tmp_path: Path, moment: int) -> None:
+    """A file's time is kept to the nanosecond, also before 1970 and for an empty file."""
+    write(tmp_path, "note.md", text="")
+    os.utime(tmp_path / "note.md", ns=(moment, moment))
+    info = (tmp_path / "note.md").stat()
+    assert list(VaultSource(tmp_path).entries()) == [Entry("note.md", Stamp(info.st_mtime_ns, 0))]
+
+
 def test_reading_gives_the_bytes(tmp_path: Path) -> None:
     """A note is read as it is on disk, byte for byte."""
     (tmp_path / "note.md").write_bytes(b"a\r\n\xff\x00")

@@ -203,7 +203,7 @@ def is_function_word(token: str, languages: Collection[str]) -> bool:
     return any(spelling in FUNCTION_WORDS.get(language, ()) for language in languages)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def plain_form(token: str) -> str:
     """The folded token without accents and apostrophes, unstemmed."""
     return _without_accents(fold(token)).replace("'", "")
@@ -237,6 +237,10 @@ def read(text: str, held: Collection[str]) -> Reading:
 # ------------------------------------------------------------------------------------ stemming
 
 
+# The words of a library never end, but few of them make most of every text.
+_REMEMBERED = 1 << 14
+
+
 class _Stems(dict[str, str]):
     """Token → its stems as they stand in a stream; fills itself, and forgets when too large."""
 
@@ -247,7 +251,7 @@ class _Stems(dict[str, str]):
         self.language = language
 
     def __missing__(self, token: str) -> str:
-        if len(self) > 200_000:
+        if len(self) > _REMEMBERED:
             self.clear()
         spelled = self[token] = "  ".join(_spell(token, self.language)) or "·"
         return spelled
@@ -266,7 +270,7 @@ class _Written(dict[str, str]):
         found = stream(piece, self.language)
         # What is longer is no word, or of a script without blanks, and will not come again.
         if len(piece) <= _LONGEST:
-            if len(self) > 100_000:
+            if len(self) > _REMEMBERED:
                 self.clear()
             self[piece] = found
         return found

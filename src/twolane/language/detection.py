@@ -76,7 +76,8 @@ def _cyrillic(sample: str, fitting: Sequence[str]) -> str:
 def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | None:
     """The language whose function words clearly lead, or None when it is close."""
     votes = {language: 0 for language in fitting if language in FUNCTION_WORDS}
-    for speakers in map(_speakers_of, found):
+    # Most words are no function words, and no language votes for them.
+    for speakers in filter(None, map(_speakers_of, found)):
         for language in speakers:
             if language in votes:
                 votes[language] += 1
@@ -87,7 +88,7 @@ def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | No
     return ranked[0][0] if ranked[0][1] >= 1.5 * runner_up else None
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=1 << 13)
 def _speakers_of(token: str) -> tuple[str, ...]:
     return _speakers().get(plain_form(token), ())
 

@@ -82,7 +82,7 @@ _BLOCKS: tuple[tuple[int, str], ...] = (
 )
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def script_of(token: str) -> str:
     """The script of the token's first letter; digits count as Latin."""
     for char in token:

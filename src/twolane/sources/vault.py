@@ -50,14 +50,18 @@ class VaultSource:
         walk = _Walk(self.root, self._wanted, self._rules, self._max_bytes)
         walk.run()
         self._disk_names = walk.disk_names
-        yield from sorted(walk.found.values(), key=lambda item: item.path)
+        for path in sorted(walk.found):
+            # What was taken up is let go, so that a long run does not hold it to the end.
+            found = walk.found.pop(path)
+            yield Entry(path, _unpacked(found)) if isinstance(found, int) else found
 
     def read(self, entry: Entry) -> bytes:
         """The bytes of a note that the last listing offered; raises OSError."""
         relative = self._disk_names.get(entry.path, entry.path)
         if Path(relative).is_absolute() or ".." in relative.split("/"):
             raise PermissionError(f"{entry.path} is not a path under {self.root}")
-        with (self.root / relative).open("rb") as file:
+        # Not by `Path`, which remembers every name it ever saw until the process ends.
+        with open(f"{self.root}/{relative}", "rb") as file:  # noqa: PTH123
             # One byte more than allowed tells a file that has grown since it was listed.
             data = file.read(self._max_bytes + 1)
         if len(data) > self._max_bytes:
@@ -89,7 +93,8 @@ class _Walk:
     """One listing: first the real tree, then what only links lead to."""
 
     def __init__(self, root: Path, wanted: Names, given: Rules, max_bytes: int) -> None:
-        self.found: dict[str, Entry | FileRecord] = {}
+        # What is offered is its packed stamp: a vault may have a million files.
+        self.found: dict[str, int | FileRecord] = {}
         self.disk_names: dict[str, str] = {}
         self._root = root
         self._wanted = wanted
@@ -97,7 +102,8 @@ class _Walk:
         self._max_bytes = max_bytes
         self._folders: list[_Folder] = []
         self._links: list[_Link] = []
-        # Real places, relative to the root, that have been listed or judged already.
+        # Real places, relative to the root, that have been listed or judged already;
+        # of files those that are not found under the name of their place.
         self._seen_folders: set[str] = set()
         self._seen_files: set[str] = set()
         # The rules that hold in real folders that links lead to, None where all is left out.
@@ -156,6 +162,9 @@ class _Walk:
                 return
             name = unicodedata.normalize("NFC", name)
         path = f"{folder.path}/{name}" if folder.path else name
+        if path == disk:
+            # One string for both, in whatever keeps them.
+            disk = path
         underscored = folder.underscored or name.startswith("_")
         if child.is_symlink():
             heappush(self._links, _Link(path, disk, inside, underscored))
@@ -169,9 +178,10 @@ class _Walk:
         self, path: str, disk: str, child: os.DirEntry[str] | Path, *, underscored: bool
     ) -> None:
         """Report the note whose real place is `disk`, unless it was reported before."""
-        if disk in self._seen_files:
+        if self._is_seen(disk):
             return
-        self._seen_files.add(disk)
+        if path != disk:
+            self._seen_files.add(disk)
         if path in self.found:
             # One path names one document, so this record goes by the spelling on disk.
             reason = f"another note has this name in another Unicode spelling: {path}; rename one"
@@ -192,9 +202,13 @@ class _Walk:
         elif info.st_size > self._max_bytes:
             self._fail(path, ProblemCode.TOO_LARGE, _too_large(self._max_bytes), stamp)
         else:
-            self.found[path] = Entry(path, stamp)
+            self.found[path] = _packed(stamp)
             if path != disk:
                 self.disk_names[path] = disk
+
+    def _is_seen(self, disk: str) -> bool:
+        """Whether a real file has been judged; no link is at the place of a real file."""
+        return disk in self._seen_files or disk in self.found
 
     def _follow(self, link: _Link) -> None:
         target = Path(os.path.realpath(self._root / link.disk))
@@ -205,7 +219,7 @@ class _Walk:
         if not folder and not self._wanted.match(link.path, name):
             return
         real = self._relative(target)
-        if real in (self._seen_folders if folder else self._seen_files):
+        if real is not None and (real in self._seen_folders if folder else self._is_seen(real)):
             return
         if link.underscored:
             if not folder:
@@ -273,6 +287,15 @@ class _Walk:
 
     def _fail(self, path: str, code: ProblemCode, reason: str, stamp: Stamp | None = None) -> None:
         self.found[path] = FileRecord(path, FileState.FAILED, stamp, reason, code)
+
+
+def _packed(stamp: Stamp) -> int:
+    """A stamp as one number, which takes a fifth of the memory."""
+    return stamp.modified_ns << 64 | stamp.size
+
+
+def _unpacked(number: int) -> Stamp:
+    return Stamp(number >> 64, number & (1 << 64) - 1)
 
 
 def _ignore_lines(folder: Path, names: Collection[str]) -> list[str]:
