@@ -7,13 +7,20 @@ file to closing the database, but not what a process does once (importing module
 the language detector, by an import of twenty documents beforehand).
 A save is `Library.save` of one document into the library that holds them all, new ones and
 changed ones by turns; it is searchable when the call returns.
+Substring queries are `Library.search` in the mode `exact`, the best twenty with their highlights:
+pieces of 6 to 14 characters that begin anywhere in a title, an address, a description or a text,
+every other one in capitals; each must find something, and counts with its median of three.
+Encrypting is a save that leaves nothing of a document in the file: the indexes are written anew.
 """
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import corpus
 import saved_documents
@@ -41,9 +48,18 @@ def measure(room: Room) -> Outcome:
         goals.append(Goal(f"Importing, {way}", rate, "documents/s", on_cpu, at_least=least))
     saves = _saves(room.folder / f"saving-{count}-trigrams-of-bodies.db", ways, count)
     raw += [{"save": at, "ms": one.seconds * 1e3, "cpu": one.cpu} for at, one in enumerate(saves)]
+    db = room.folder / f"saving-{count}-trigrams-of-bodies.db"
+    asked = _asked(db, ways, count, room.size(200, 40))
+    raw += asked
+    substrings = [row["ms"] for row in asked]
+    substrings_cpu = median(row["cpu"] for row in asked)
+    hidden = _encrypted(db, ways)
+    raw += [{"encrypted": at, "ms": one.seconds * 1e3} for at, one in enumerate(hidden)]
     ms = [one.seconds * 1e3 for one in saves]
     on_cpu = median(one.cpu * 1e3 for one in saves)
     goals.append(Goal("Saving one document, p50", median(ms), "ms", on_cpu, at_most=5.0))
+    what = "Substring query, p50"
+    goals.append(Goal(what, median(substrings), "ms", substrings_cpu, at_most=60.0))
     return Outcome(
         goals=goals,
         tables=[
@@ -56,6 +72,22 @@ def measure(room: Room) -> Outcome:
                 f"{len(saves)} saves into {count:,} documents",
                 ("p50 ms", "p95 ms", "p50 ms of CPU"),
                 [(round(median(ms), 2), round(percentile(ms, 0.95), 2), round(on_cpu, 2))],
+            ),
+            Table(
+                f"{len(asked)} substring queries of {count:,} documents",
+                ("p50 ms", "p95 ms", "p50 ms of CPU"),
+                [
+                    (
+                        round(median(substrings), 2),
+                        round(percentile(substrings, 0.95), 2),
+                        round(substrings_cpu, 2),
+                    )
+                ],
+            ),
+            Table(
+                f"{len(hidden)} documents of {count:,} encrypted, one by one",
+                ("p50 ms",),
+                [(round(median(one.seconds * 1e3 for one in hidden), 1),)],
             ),
         ],
         rows=raw,
@@ -101,3 +133,45 @@ def _saves(db: Path, ways: dict[str, Settings], count: int) -> list[Taken]:
             draft = replace(Draft(**given), id=id)
             taken.append(timed(library.save, draft)[1])
     return taken
+
+
+def _asked(db: Path, ways: dict[str, Settings], count: int, queries: int) -> list[dict[str, Any]]:
+    """Substring queries, each with the median of its times in milliseconds."""
+    texts = list(_pieces(count, queries))
+    found = []
+    with Library.open(db, settings=ways["trigrams of bodies"]) as library:
+        for text in texts[:10]:
+            library.search(text, mode="exact")
+        for text in texts:
+            answers, times = zip(
+                *(timed(library.search, text, mode="exact") for _ in range(3)), strict=True
+            )
+            if not answers[0].results:
+                raise RuntimeError(f"nothing holds {text!r}")
+            ms, cpu = (median(getattr(one, of) * 1e3 for one in times) for of in ("seconds", "cpu"))
+            found.append({"piece": text, "ms": ms, "cpu": cpu})
+    return found
+
+
+def _pieces(count: int, queries: int) -> Iterator[str]:
+    """Pieces of the documents' texts, from one end of the library to the other."""
+    dice = random.Random(corpus.SEED + 5)
+    chosen = set(range(_SAVES, count, (count - _SAVES) // queries))
+    for number, row in enumerate(saved_documents.rows(count)):
+        if number not in chosen:
+            continue
+        texts = [row[name] for name in ("title", "description", "body") if name in row]
+        if "url" in row:
+            texts.append(row["url"].partition("//")[2])
+        text = dice.choice(texts)
+        length = dice.randint(6, 14)
+        start = dice.randrange(max(1, len(text) - length))
+        piece = " ".join(text[start : start + length].split())
+        yield piece.upper() if number % 2 else piece
+
+
+def _encrypted(db: Path, ways: dict[str, Settings]) -> list[Taken]:
+    with Library.open(db, settings=ways["trigrams of bodies"]) as library:
+        return [
+            timed(library.save, Draft(f"new-{number}", encrypted=True))[1] for number in (0, 2, 4)
+        ]

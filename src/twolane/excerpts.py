@@ -59,6 +59,13 @@ def whole(document: Document) -> Excerpt:
     return Excerpt(document, document.body, document.first_line)
 
 
+def about(document: Document) -> tuple[str, ...]:
+    """What a bookmark or a prompt says of itself beside its text, a line each."""
+    arguments = f"arguments: {', '.join(document.arguments)}" if document.arguments else ""
+    said = (document.url or "", document.description, document.summary, arguments)
+    return tuple(" ".join(one.split()) for one in said if one)
+
+
 def lines_of(document: Document, first: int, last: int | None) -> Excerpt:
     """Lines of the document's file, both included; to the end without a last one."""
     lines = document.body.removesuffix("\n").split("\n")

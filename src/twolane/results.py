@@ -275,7 +275,8 @@ def _text(
 
 def _fields(document: Document) -> tuple[str, ...]:
     """What may stand for a body that is empty or does not hold the words."""
-    return document.description, document.summary, document.url or "", document.title
+    arguments = ", ".join(document.arguments)
+    return document.description, document.summary, arguments, document.url or "", document.title
 
 
 class _Reading(NamedTuple):

@@ -84,6 +84,13 @@ def test_json(indexed: Cli) -> None:
     assert (whole["heading"], whole["lines"]) == (None, [5, 19])
 
 
+def test_what_has_no_text_says_what_it_is(twolane: Cli) -> None:
+    """Of a bookmark without a text, its address and its description are printed."""
+    url = "https://example.org/leeks"
+    twolane("save", url, "--title", "Leeks", "--description", "All about leeks.")
+    assert twolane("get", "Leeks").stdout == f"{url}\nAll about leeks.\n"
+
+
 def test_an_ambiguous_name_lists_its_candidates(twolane: Cli, tmp_path: Path) -> None:
     """A title that two documents have is answered with their ids, which are unambiguous."""
     write(tmp_path / "v", {"a.md": "# Same\n\nFirst.\n", "b.md": "# Same\n\nSecond.\n"})

@@ -38,6 +38,16 @@ def test_rows_from_standard_input_and_their_problems(twolane: Cli) -> None:
     twolane("import", "jsonl", "-", "--strict", stdin=rows, code=1)
 
 
+def test_a_file_without_anything_is_told(twolane: Cli, tmp_path: Path) -> None:
+    """Whoever gives the wrong file is not left with three zeros."""
+    wrong = tmp_path / "wrong.html"
+    wrong.write_text("<p>A page, but no bookmarks.</p>")
+    assert "nothing in it that can be imported" in twolane("import", "bookmarks", str(wrong)).stdout
+    twolane("import", "bookmarks", str(wrong), "--strict", code=1)
+    (tmp_path / "empty.jsonl").write_text("")
+    twolane("import", "jsonl", str(tmp_path / "empty.jsonl"), "--strict")
+
+
 def test_prompts_and_notes(twolane: Cli, tmp_path: Path) -> None:
     """Folders go in under the names of collections."""
     folder = write_notes(tmp_path / "texts", {"a.txt": "ant", "b.md": "---\ntitle: Bee\n---\nbee"})

@@ -10,6 +10,7 @@ import pytest
 from tests.builders import space, write_notes
 from twolane import Draft, Kind, Library, Settings
 from twolane.chunking import LEAD_TOKENS, chunk_document, embedded_text, estimate_tokens, lead_text
+from twolane.interfaces.mcp.texts import read
 from twolane.model import Document, digest
 
 BOOKMARK = Draft(
@@ -59,6 +60,18 @@ def test_every_field_is_found(library: Library, query: str, id: str) -> None:
     """A word of the address, the description, the page or an argument finds its document."""
     first, *_ = library.search(query, mode="lexical").results
     assert first.id == id
+
+
+def test_an_argument_that_matched_is_shown(library: Library) -> None:
+    """Where only an argument holds the word, the snippet is the arguments."""
+    first, *_ = library.search("formal", mode="lexical").results
+    assert "how <mark>formal</mark>" in first.snippet
+
+
+def test_an_agent_reads_what_stands_beside_the_text(library: Library) -> None:
+    """The text of a bookmark comes with its address, that of a prompt with its arguments."""
+    assert BOOKMARK.url in read(library.excerpt("b1"), 500)
+    assert "arguments: recipient_name, tone" in read(library.excerpt("p1"), 500)
 
 
 def test_what_a_bookmark_says_of_itself_is_a_passage(library: Library) -> None:

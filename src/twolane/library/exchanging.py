@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     Show = Callable[[ImportReport], None]
 
+# Fewer documents than this are settled with the next ones that come.
+_MANY = 200
+
 # What a file of notes may end in.
 _TEXTS = ("*.md", "*.markdown", "*.txt")
 
@@ -159,6 +162,11 @@ class Exchanging(Held):
 
         report = ImportReport(name, size=text.size if text is not None else 0)
         Importer(self._store, self.settings, scope, report, merge=merge).run(rows, show)
+        if report.added + report.changed >= _MANY:
+            # A search by letters would look through what is not settled, one by one.
+            self._store.settle()
+        if not report.rows and not report.collections and (text is None or text.size):
+            report.tell(name, ProblemCode.BAD_ROW, "there is nothing in it that can be imported")
         if text is not None and text.marked:
             reason = "parts of it are not valid UTF-8; what could not be read is marked �"
             report.tell(name, ProblemCode.NOT_UTF8, reason)

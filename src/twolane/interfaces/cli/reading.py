@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
+from twolane.excerpts import about
 from twolane.interfaces import wire
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
@@ -38,7 +39,8 @@ def get(
         said = wire.document_json(part.document, part.text, part.lines, part.heading, link)
         output.say_json(said)
     else:
-        output.say_text(part.text)
+        # Of a bookmark there is often nothing but what it says of itself.
+        output.say_text(part.text or "".join(f"{line}\n" for line in about(part.document)))
 
 
 def outline(

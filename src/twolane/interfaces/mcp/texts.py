@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from twolane.chunking import estimate_tokens
 from twolane.diagnose.wording import suggested
-from twolane.excerpts import lines_of
+from twolane.excerpts import about, lines_of
 
 if TYPE_CHECKING:
     from twolane.answers import Answer, Degradation, Result
@@ -80,6 +80,8 @@ def read(part: Excerpt, tokens: int) -> str:
     document = part.document
     heading = f" > {part.heading}" if part.heading else ""
     head = f"{document.title} [{document.id}]{heading}{_range(part.lines)}"
+    if document.kind != "note" and part.text == document.body:
+        head = "\n".join((head, *about(document)))
     lines = part.text.removesuffix("\n").split("\n")
     kept = _longest(lines, tokens - estimate_tokens(head) - _REMARK_TOKENS)
     text = "\n".join([head, "", *lines[:kept]])
