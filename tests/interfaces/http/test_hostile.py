@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from urllib.parse import urlsplit
 
@@ -82,6 +83,19 @@ def test_bytes_that_are_no_request(server: Server, request_bytes: bytes) -> None
     said = raw(server, request_bytes)
     assert said == b"" or said.startswith((b"HTTP/1.1 4", b"HTTP/1.0 4")), said[:200]
     assert server.client.get("/healthz").status_code == 200
+
+
+def test_what_is_no_request_gets_a_problem(server: Server) -> None:
+    """Also below HTTP the answer is a problem with a request id and the usual headers."""
+    said = raw(server, b"GARBAGE\r\n\r\n")
+    head, _, body = said.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    told = head.lower()
+    for header in (b"content-type: application/problem+json", b"x-content-type-options: nosniff"):
+        assert header in told
+    problem = json.loads(body)
+    assert problem["type"] == "/problems/bad-request"
+    assert f"x-request-id: {problem['request_id']}".encode() in told
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", "BREW"])

@@ -180,6 +180,7 @@ def test_metrics(server: Server) -> None:
     """Requests by status, latency by lane and gauges, in the text format of Prometheus."""
     server.client.get("/api/search?q=tea")
     answer = server.client.get("/metrics")
+    assert "twolane_passages_pending 0" in answer.text
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = answer.text.splitlines()
     names = {line.split()[2] for line in lines if line.startswith("# TYPE")}

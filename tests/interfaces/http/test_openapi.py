@@ -79,6 +79,40 @@ def test_no_key_is_left_out(client: httpx.Client, described: dict[str, Any], pat
     assert not list(unknown(answer, schema["schema"]))
 
 
+def test_every_answer_has_an_example(described: dict[str, Any]) -> None:
+    """Each JSON answer shows one that conforms to its schema; so do problems."""
+    import jsonschema_rs
+
+    problem = described["components"]["schemas"]["Problem"]
+    for path in described["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                content = response.get("content", {})
+                if operation["operationId"] != "openapi" and "application/json" in content:
+                    told = content["application/json"]
+                    jsonschema_rs.validate(told["schema"], told["example"])
+                    assert not list(unknown(told["example"], told["schema"]))
+                for name in content.get("application/problem+json", {}).get("examples", {}):
+                    shown = described["components"]["examples"][name]["value"]
+                    jsonschema_rs.validate(problem, shown)
+                    assert str(shown["status"]) == status
+
+
+def test_conditions_are_described(described: dict[str, Any]) -> None:
+    """Reads take `If-None-Match`; what replaces, changes or deletes a document takes `If-Match`."""
+    told = {
+        operation["operationId"]: {
+            one["name"] for one in operation["parameters"] if one["in"] == "header"
+        }
+        for path in described["paths"].values()
+        for operation in path.values()
+    }
+    assert told["search"] == {"If-None-Match"}
+    assert told["putDocument"] == {"If-Match", "If-None-Match"}
+    assert told["changeDocument"] == told["deleteDocument"] == {"If-Match"}
+    assert told["createDocument"] == set()
+
+
 def test_problems_conform(client: httpx.Client, described: dict[str, Any]) -> None:
     """A failure looks as the description says, and its type leads to an explanation."""
     import jsonschema_rs

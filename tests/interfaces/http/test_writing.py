@@ -102,6 +102,16 @@ class TestDocuments:
         assert client.get(place).json()["title"] == "Two"
         assert client.post("/api/documents", json={"id": "shared"}).status_code == 409
 
+    def test_a_put_can_insist_on_being_first(self, client: httpx.Client) -> None:
+        """With `If-None-Match: *` a document is made, and never replaced."""
+        first = {"If-None-Match": "*"}
+        made = client.put("/api/documents/first", json={"title": "One"}, headers=first)
+        again = client.put("/api/documents/first", json={"title": "Two"}, headers=first)
+        assert made.status_code == 201
+        assert again.status_code == 412
+        assert again.json()["type"] == "/problems/changed"
+        assert client.get("/api/documents/first").json()["title"] == "One"
+
     def test_notes_of_a_vault_stay_as_their_files_are(self, client: httpx.Client) -> None:
         """What comes from a file is not changed here, nor by the title of another."""
         id = client.get("/api/documents/Green tea").json()["id"]

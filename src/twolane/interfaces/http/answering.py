@@ -57,7 +57,9 @@ def answered(
     job: Job, endpoint: Endpoint, library: Library, metrics: Metrics | None = None
 ) -> Answered | Refused:
     """The answer to a request, or why there is none; never raises."""
-    call = Call(library, job.caller, job.given, job.body, job.if_match, metrics)
+    call = Call(
+        library, job.caller, job.given, job.body, job.if_match, metrics, new="*" in job.seen
+    )
     try:
         return _answered(job, endpoint, call)
     except Refused as refused:

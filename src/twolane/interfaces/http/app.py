@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from twolane.interfaces import http_wire, log_wire
-from twolane.interfaces.http import agents, table
+from twolane.interfaces.http import agents, health, table
 from twolane.interfaces.http.admission import Admission
 from twolane.interfaces.http.answering import Answered, Job, answered, known
 from twolane.interfaces.http.bodies import check
@@ -77,6 +77,7 @@ class Application:
         self._metrics = Metrics()
         rooms = {self._own, self._others}
         self._metrics.gauge("twolane_queue_depth", lambda: sum(one.waiting for one in rooms))
+        self._metrics.gauge("twolane_passages_pending", health.Waiting(library))
         self._metrics.gauge("twolane_requests_working", lambda: sum(one.working for one in rooms))
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:

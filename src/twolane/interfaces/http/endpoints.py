@@ -109,6 +109,7 @@ class Call:
     """A request after it was read: nothing of HTTP is left but the state it wants to change.
 
     `if_match` is the ETag that the caller last saw of what is to be changed.
+    `new` says that nothing may be there yet (`If-None-Match: *`).
     `metrics` are the server's own counters; a worker process has none.
     """
 
@@ -118,6 +119,7 @@ class Call:
     body: Any = None
     if_match: str | None = None
     metrics: Metrics | None = None
+    new: bool = False
 
     @property
     def scope(self) -> Scope:
@@ -167,6 +169,7 @@ class Endpoint:
     `state` names what the answer depends on; a caller who has seen it is told so without work.
     `light` ones do no work that could queue, and answer when the server is overloaded, too.
     `heavy` ones are left to worker processes where there are any; they only read.
+    `conditions` are the headers by which a change is made to depend on the present state.
     """
 
     method: str
@@ -184,6 +187,7 @@ class Endpoint:
     heavy: bool = False
     description: str = ""
     media: str = "application/json"
+    conditions: tuple[str, ...] = ()
 
     def read(self, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> dict[str, Any]:
         """The values of all parameters; Refused if one is wrong, missing or unknown."""

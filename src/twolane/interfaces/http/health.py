@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nan
+from typing import TYPE_CHECKING
 
 from twolane import __version__
+from twolane.errors import TwolaneError
 from twolane.interfaces import http_wire, wire
 from twolane.interfaces.http import schemas
 from twolane.interfaces.http.endpoints import Call, Endpoint, Parameter, Reply, Type
 from twolane.scopes import Capability
+
+if TYPE_CHECKING:
+    from twolane.library import Library
 
 
 def status(call: Call) -> Reply:
@@ -32,6 +38,24 @@ def ready(call: Call) -> Reply:
     """That the index can be asked."""
     call.library.revision()
     return Reply(http_wire.health_json(__version__))
+
+
+class Waiting:
+    """How many passages wait for a vector, counted anew only when the index has changed."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._counted: tuple[str, float] | None = None
+
+    def __call__(self) -> float:
+        """The number; none at all (NaN) while the index cannot be asked."""
+        try:
+            state = str(self._library.revision())
+            if self._counted is None or self._counted[0] != state:
+                self._counted = (state, self._library.status().progress.pending)
+        except TwolaneError:
+            return nan
+        return self._counted[1]
 
 
 def metrics(call: Call) -> Reply:

@@ -97,6 +97,7 @@ HELP: Mapping[str, str] = {
     "twolane_lane_seconds": "Time that a lane took for a search.",
     "twolane_degraded_total": "Searches that a lane could not take part in, by lane.",
     "twolane_queue_depth": "Requests that wait for their turn.",
+    "twolane_passages_pending": "Passages that wait for a vector.",
     "twolane_requests_working": "Requests that are being worked on.",
 }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from functools import cache
 from http import HTTPStatus
+from importlib.resources import files
 
 from twolane.interfaces.http import schemas
 from twolane.interfaces.http.endpoints import MOST_VALUES, Endpoint, Parameter, Type
@@ -15,6 +18,7 @@ from twolane.interfaces.http.problems import (
     LARGE_HEAD,
     NOT_PERMITTED,
     OVERLOADED,
+    PROBLEMS,
     TOO_LARGE,
     TOO_MANY,
     TOO_SLOW,
@@ -24,7 +28,9 @@ from twolane.interfaces.http.problems import (
     WRONG_METHOD,
     WRONG_TYPE,
     Problem,
+    Refused,
 )
+from twolane.interfaces.http_wire import problem_json
 from twolane.interfaces.wire import Json
 
 _ABOUT = """\
@@ -48,6 +54,10 @@ def description(endpoints: Iterable[Endpoint], version: str) -> Json:
         "paths": paths,
         "components": {
             "schemas": {"Problem": schemas.PROBLEM},
+            "examples": {
+                name: {"value": problem_json(Refused(one, one.advice), "4f1c2a9be07d3d55")}
+                for name, one in PROBLEMS.items()
+            },
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -82,7 +92,7 @@ def _operation(endpoint: Endpoint) -> Json:
     said: Json = {
         "operationId": endpoint.name,
         "summary": endpoint.summary,
-        "parameters": [_parameter(one) for one in endpoint.parameters],
+        "parameters": [*map(_parameter, endpoint.parameters), *_conditions(endpoint)],
         "responses": _responses(endpoint),
     }
     if endpoint.description:
@@ -96,6 +106,31 @@ def _operation(endpoint: Endpoint) -> Json:
         # A server that asks for no token takes requests without one.
         said["security"] = [{"token": [str(endpoint.capability)]}, {}]
     return said
+
+
+def _conditions(endpoint: Endpoint) -> list[Json]:
+    names = ("If-None-Match",) if endpoint.method == "GET" else endpoint.conditions
+    return [
+        {
+            "name": name,
+            "in": "header",
+            "required": False,
+            "description": _CONDITIONS[endpoint.method, name],
+            "schema": schemas.TEXT,
+        }
+        for name in names
+    ]
+
+
+_READ = "ETags that the client has, or `*`; 304 if the answer is among them."
+_SEEN = "The ETag that the client last saw, or `*`; 412 if the document has changed since."
+_CONDITIONS = {
+    ("GET", "If-None-Match"): _READ,
+    ("PUT", "If-Match"): _SEEN,
+    ("PATCH", "If-Match"): _SEEN,
+    ("DELETE", "If-Match"): _SEEN,
+    ("PUT", "If-None-Match"): "`*` saves a document only if there is none yet; 412 otherwise.",
+}
 
 
 def _parameter(parameter: Parameter) -> Json:
@@ -133,12 +168,13 @@ def _schema(parameter: Parameter) -> Json:
 def _responses(endpoint: Endpoint) -> Json:
     headers = {"X-Request-Id": {"schema": schemas.TEXT}}
     found: Json = {}
+    shown = {"example": _examples()[endpoint.name]} if endpoint.name in _examples() else {}
     for status, schema in endpoint.gives.items():
         kept = {"ETag": {"schema": schemas.TEXT}} if endpoint.method == "GET" else {}
         found[str(status)] = {
             "description": HTTPStatus(status).phrase,
             "headers": {**headers, **kept},
-            **({"content": {endpoint.media: {"schema": schema}}} if schema is not None else {}),
+            **({"content": {endpoint.media: {"schema": schema, **shown}}} if schema else {}),
         }
     if endpoint.method == "GET":
         found["304"] = {"description": "The client has it already", "headers": headers}
@@ -151,7 +187,20 @@ def _responses(endpoint: Endpoint) -> Json:
             "description": "; ".join(f"`{one.type}`: {one.title}" for one in problems),
             "headers": {**headers, **retry},
             "content": {
-                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+                "application/problem+json": {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": {
+                        one.name: {"$ref": f"#/components/examples/{one.name}"} for one in problems
+                    },
+                }
             },
         }
+    return found
+
+
+@cache
+def _examples() -> dict[str, Json]:
+    """An answer of each endpoint that answers in JSON, as a server gave it."""
+    file = files("twolane.interfaces.http").joinpath("examples.json")
+    found: dict[str, Json] = json.loads(file.read_text("utf-8"))
     return found

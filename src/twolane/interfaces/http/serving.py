@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import secrets
 import signal
 import socket
 import threading
@@ -67,7 +69,7 @@ def serve(
         server = _quiet(uvicorn.Server)(
             uvicorn.Config(
                 application,
-                http="h11",
+                http=_spoken(),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -95,6 +97,38 @@ def _opened(settings: Settings, *, create: bool) -> Library:
 
         guard_by_settings(library)
     return library
+
+
+def _spoken() -> type[asyncio.Protocol]:
+    """HTTP/1.1 as it is spoken here: also what is no request at all is answered with a problem."""
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    from twolane.interfaces.http.guard import HEADERS
+    from twolane.interfaces.http.messages import json_bytes
+    from twolane.interfaces.http.problems import BAD_REQUEST, Refused
+    from twolane.interfaces.http_wire import problem_json
+
+    class Spoken(H11Protocol):
+        def send_400_response(self, msg: str) -> None:
+            id = secrets.token_hex(8)
+            body = json_bytes(problem_json(Refused(BAD_REQUEST, msg), id))
+            headers = {
+                **HEADERS,
+                "Cache-Control": "no-store",
+                "Connection": "close",
+                "Content-Length": str(len(body)),
+                "Content-Type": "application/problem+json",
+                "X-Request-Id": id,
+            }
+            head = h11.Response(
+                status_code=400, headers=list(headers.items()), reason="Bad Request"
+            )
+            for event in (head, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event))
+            self.transport.close()
+
+    return Spoken
 
 
 def _quiet(server: type[Server]) -> type[Server]:

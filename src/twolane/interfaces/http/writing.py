@@ -41,9 +41,9 @@ def create(call: Call) -> Reply:
 def put(call: Call) -> Reply:
     """Save a document under an id, whether or not there is one."""
     draft = draft_wire.draft_of(call.given["id"], call.body)
-    with_version = expected(call)
+    version = 0 if call.new else expected(call)
     try:
-        saved = call.library.save(draft, scope=call.scope, expected_version=with_version)
+        saved = call.library.save(draft, scope=call.scope, expected_version=version)
     except Conflict as error:
         raise _overtaken(call, error) from error
     return _told(call, saved, status=201 if saved.created else 200)
@@ -131,9 +131,10 @@ def exactly(call: Call, id: str) -> Document:
 
 
 def _overtaken(call: Call, error: Conflict) -> Refused:
-    """A conflict with the version in `If-Match` has a status of its own."""
+    """A conflict with what the caller made a condition has a status of its own."""
     refused = refusal(error)
-    return Refused(CHANGED, refused.detail) if call.if_match is not None else refused
+    conditional = call.if_match is not None or call.new
+    return Refused(CHANGED, refused.detail) if conditional else refused
 
 
 def _told(call: Call, saved: Saved, *, status: int = 200) -> Reply:
@@ -174,6 +175,7 @@ ENDPOINTS = (
         takes=body_schemas.REPLACEMENT,
         gives={200: schemas.SAVED, 201: schemas.SAVED},
         problems=(CONFLICT, CHANGED),
+        conditions=("If-Match", "If-None-Match"),
         description="With `If-Match` it is replaced only if it still is what the caller saw.",
     ),
     Endpoint(
@@ -187,6 +189,7 @@ ENDPOINTS = (
         takes=body_schemas.CHANGE,
         gives={200: schemas.SAVED},
         problems=(*_CHANGING, CHANGED),
+        conditions=("If-Match",),
         description="With `If-Match` it is changed only if it still is what the caller saw.",
     ),
     Endpoint(
@@ -202,6 +205,7 @@ ENDPOINTS = (
         ),
         gives={200: schemas.SAVED},
         problems=(*_CHANGING, CHANGED),
+        conditions=("If-Match",),
     ),
     Endpoint(
         "POST",
