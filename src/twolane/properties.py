@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,6 +27,10 @@ _FIRST = frozenset("+-.0123456789")
 _SPACES = re.compile(r"[\s_]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].+)?")
+
+
+_DAY_ALONE = len("2025-01-31")
+_FIRST_DAY = date(1970, 1, 1).toordinal()
 
 
 class Fact(NamedTuple):
@@ -82,9 +86,11 @@ def _measured(value: Any) -> _Measured | None:
 
 
 def _measured_text(value: str) -> _Measured:
-    if value.lstrip()[:1] not in _FIRST:
+    text = value.strip()
+    if text[:1] not in _FIRST:
         return value_text(value), None, None
-    return value_text(value), number_of(value), _moment(value.strip())
+    moment = _moment(text)
+    return value_text(value), None if moment is not None else number_of(text), moment
 
 
 _measured_word = lru_cache(maxsize=_KEPT)(_measured_text)
@@ -105,6 +111,8 @@ def _moment(text: str) -> float | None:
     if not _DAY.fullmatch(text):
         return None
     try:
+        if len(text) == _DAY_ALONE:
+            return (date.fromisoformat(text).toordinal() - _FIRST_DAY) * 86_400.0
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):

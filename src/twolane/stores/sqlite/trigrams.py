@@ -99,12 +99,14 @@ def stray_trigrams(connection: apsw.Connection) -> list[str]:
 
 def name_letters(row: Sequence[Any]) -> str:
     """The letters of a row of NAME_COLUMNS."""
-    return lines(names_of(row), json.loads(row[6]))
+    return lines(names_of(row), loaded(row[6]))
 
 
 def text_letters(row: Sequence[Any]) -> str:
     """The letters of a row of TEXT_COLUMNS."""
-    return "\n".join(spelled(text) for _, texts in text_fields(row) for text in texts)
+    return "\n".join(
+        [spelled(text) if text else "" for _, texts in text_fields(row) for text in texts]
+    )
 
 
 def names_of(row: Sequence[Any]) -> Names:
@@ -117,17 +119,17 @@ def name_fields(row: Sequence[Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
     """The fields of a row of NAME_COLUMNS, in the order in which they count."""
     _, _, title, aliases, path, url, tags = row
     yield "title", (title,)
-    yield "aliases", tuple(json.loads(aliases))
+    yield "aliases", tuple(loaded(aliases))
     yield "path", (path or "",)
     yield "url", (url or "",)
-    yield "tags", tuple(json.loads(tags))
+    yield "tags", tuple(loaded(tags))
 
 
 def text_fields(row: Sequence[Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
     """The fields of a row of TEXT_COLUMNS, in the order in which they count."""
     description, summary, arguments, headings, body = row
-    yield "description", (description, summary, *json.loads(arguments))
-    yield "headings", tuple(text for _, text, *_ in json.loads(headings))
+    yield "description", (description, summary, *loaded(arguments))
+    yield "headings", tuple(text for _, text, *_ in loaded(headings))
     yield "body", (body,)
 
 
