@@ -50,7 +50,8 @@ def unknown(value: Any, schema: dict[str, Any], at: str = "") -> Iterator[str]:
     elif isinstance(value, dict) and "properties" in schema:
         for key, inner in value.items():
             if key not in schema["properties"]:
-                yield f"{at}.{key}"
+                if not schema.get("additionalProperties"):
+                    yield f"{at}.{key}"
             else:
                 yield from unknown(inner, schema["properties"][key], f"{at}.{key}")
 
