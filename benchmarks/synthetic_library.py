@@ -17,6 +17,7 @@ import numpy as np
 
 import corpus
 from twolane.chunking import CHUNKER, estimate_tokens
+from twolane.copies import sketch
 from twolane.embedders.use import UseEmbedder
 from twolane.indexing import recipe
 from twolane.language import stream
@@ -164,4 +165,4 @@ def _prepared(note: corpus.Note, analysed: str) -> Prepared:
         headings=stream(note.title, note.language),
         body=stream(body, note.language),
     )
-    return Prepared(document, (chunk,), stems, recipe=analysed)
+    return Prepared(document, (chunk,), stems, recipe=analysed, sketch=sketch(stems.body))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twolane.copies import sketch
 from twolane.language import fold
 from twolane.model import Batch, Chunk, Document, Prepared, Space, Stamp, Stems, digest
 from twolane.scopes import Phrase, Word
@@ -36,7 +37,8 @@ def prepared(
     fields.setdefault("content_hash", digest(body))
     document = Document(id=id, body=body, **fields)
     chunks = chunks_of(document, languages)
-    return Prepared(document, chunks, stems_of(document), stamp, recipe)
+    stems = stems_of(document)
+    return Prepared(document, chunks, stems, stamp, recipe, sketch(stems.body))
 
 
 def chunks_of(document: Document, languages: Sequence[str] = ("en",)) -> tuple[Chunk, ...]:

@@ -244,11 +244,20 @@ class Boost:
     value: float
 
 
+class Sketch(NamedTuple):
+    """What tells whether two documents are copies: their texts, and what they are called."""
+
+    title: str
+    content_hash: str
+    runs: bytes
+
+
 class Fused(NamedTuple):
     """A document after fusion, with everything that made its score.
 
     `position` is the chunk that the dense lane found, `sentence` the place of its nearest sentence.
     `relevance` is the chance that it is relevant, by its signs; None where that is not known.
+    `copies` are the ids of its copies further down, `copy_of` the document that it is a copy of.
     """
 
     id: str
@@ -259,6 +268,8 @@ class Fused(NamedTuple):
     relevance: float | None = None
     boosts: tuple[Boost, ...] = ()
     sentence: int | None = None
+    copies: tuple[str, ...] = ()
+    copy_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +285,7 @@ class Result:
     """What the caller sees of one found document.
 
     `title_html` and `snippet` are escaped HTML whose only tag is `<mark>`.
+    `copies` are the ids of its copies, which come later; `copy_of` is what it is a copy of.
     """
 
     id: str
@@ -293,6 +305,8 @@ class Result:
     relevance: float | None = None
     boosts: tuple[Boost, ...] = ()
     signs: Signs | None = None
+    copies: tuple[str, ...] = ()
+    copy_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ def exact_result_of(
         contributions=fused.contributions,
         relevance=fused.relevance,
         signs=fused.signs,
+        copies=fused.copies,
+        copy_of=fused.copy_of,
     )
 
 

@@ -8,11 +8,12 @@ Each vote is recorded in the same pass; the record is the explanation.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
 from twolane.answers import Contribution, Fused, Hit, Lane
+from twolane.model import EMPTY
 
 # Ties go by id; who may not overtake must not win a tie either.
 _JUST_BELOW = 0.999
@@ -34,6 +35,7 @@ def fuse(
     *,
     k: float,
     plausible: Collection[str] | None = None,
+    same: Mapping[str, str] = EMPTY,
 ) -> list[Fused]:
     """All documents of all rankings by `Σ weight × vote / (k + rank)`, ties by id.
 
@@ -41,12 +43,13 @@ def fuse(
     With them, the lexical lane abstains on a document whose languages are none of them, and
     lends its weight to the document's dense rank, unless the words it found there count for more.
     Where that document has a counterpart in the query's language, the lane judges it by that.
+    Documents that are the `same` (copy → original) share a rank, so that copies push nothing down.
     """
     votes: dict[str, list[Contribution]] = {}
     chunks: dict[str, tuple[int, int | None]] = {}
     for ranking in rankings:
         lane, weight = ranking.lane, ranking.weight
-        for rank, hit in enumerate(ranking.hits, start=1):
+        for rank, hit in _ranked(ranking.hits, same):
             id, vote = hit.id, hit.vote
             value = weight * vote / (k + rank)
             # In their order, since names would cost as much as the rest.
@@ -60,7 +63,7 @@ def fuse(
             if hit.position is not None:
                 chunks[id] = (hit.position, hit.sentence)
     if plausible is not None:
-        _abstain({ranking.lane: ranking for ranking in rankings}, votes, k, plausible)
+        _abstain({ranking.lane: ranking for ranking in rankings}, votes, k, plausible, same)
     fused = []
     for id, given in votes.items():
         position, sentence = chunks.get(id, _NO_CHUNK)
@@ -68,6 +71,14 @@ def fuse(
         fused.append(Fused(id, score, tuple(given), position, None, None, (), sentence))
     fused.sort(key=lambda one: (-one.score, one.id))
     return fused
+
+
+def _ranked(hits: Sequence[Hit], same: Mapping[str, str]) -> Iterable[tuple[int, Hit]]:
+    """The hits with their ranks from 1; a copy has the rank of the first that says the same."""
+    if not same:
+        return enumerate(hits, start=1)
+    ranks: dict[str, int] = {}
+    return [(ranks.setdefault(same.get(hit.id, hit.id), len(ranks) + 1), hit) for hit in hits]
 
 
 def _value(ranking: Ranking, rank: int, hit: Hit, k: float) -> float:
@@ -79,18 +90,19 @@ def _abstain(
     votes: dict[str, list[Contribution]],
     k: float,
     plausible: Collection[str],
+    same: Mapping[str, str],
 ) -> None:
     lexical, dense = rankings.get(Lane.LEXICAL), rankings.get(Lane.DENSE)
     if lexical is None or dense is None:
         return
     # What the lane would have said at best: its own surest vote for this query.
     surest = max((hit.vote for hit in lexical.hits), default=0.0)
-    said = {hit.id: _value(lexical, rank, hit, k) for rank, hit in enumerate(lexical.hits, 1)}
+    said = {hit.id: _value(lexical, rank, hit, k) for rank, hit in _ranked(lexical.hits, same)}
     own = frozenset(plausible)
     # The best by words, if it is also nearer in meaning, is not overtaken by a mere guess.
     best = lexical.hits[0].id if lexical.hits else None
     ceiling = inf
-    for rank, hit in enumerate(dense.hits, start=1):
+    for rank, hit in _ranked(dense.hits, same):
         if not own.isdisjoint(hit.languages):
             if hit.id == best:
                 ceiling = _JUST_BELOW * sum([one.value for one in votes[hit.id]])

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from twolane.chunking import CHUNKER, SMALLEST, chunk_document, estimate_tokens, plain
+from twolane.copies import sketch
 from twolane.language import only_stemmed_as, stream
 from twolane.language.detection import language_of
 from twolane.model import (
@@ -93,7 +94,7 @@ def prepare(document: Document, settings: Settings) -> Prepared:
         url=stream(unquote(document.url) if document.url else "", spoken),
         body=_body_stream(document.body, chunks, only),
     )
-    return Prepared(document, chunks, stems, recipe=recipe(settings))
+    return Prepared(document, chunks, stems, recipe=recipe(settings), sketch=sketch(stems.body))
 
 
 def recipe(settings: Settings) -> str:
@@ -242,9 +243,7 @@ class _Run:
         if known and known.recipe != self._recipe and known.content_hash == document.content_hash:
             # The same text cut anew is found by meaning until its passages have their vectors.
             chunks = recut(self._store, document.id, chunks)
-        self._upserts.append(
-            Prepared(prepared.document, chunks, prepared.stems, entry.stamp, prepared.recipe)
-        )
+        self._upserts.append(replace(prepared, chunks=chunks, stamp=entry.stamp))
         if problems:
             first = problems[0]
             self._records.append(

@@ -154,6 +154,7 @@ class Prepared:
     """A document ready to be stored: analysed once, the same for every store.
 
     `recipe` names how it was analysed; a document with another recipe is analysed again.
+    `sketch` tells its copies; a text that is too short has none.
     """
 
     document: Document
@@ -161,6 +162,7 @@ class Prepared:
     stems: Stems
     stamp: Stamp | None = None
     recipe: str = ""
+    sketch: bytes = b""
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -66,6 +66,7 @@ def ask(
             for wording, way in _wordings(phrasings, mode)
         ]
         ranked = _blended(ranked, lists, weight)
+        ranked = replace(ranked, fused=searcher.folded(ranked.fused, limit))
     answer = searcher.answer(text, mode, ranked, ranked.fused[:limit])
     return replace(answer, took_ms=(time.perf_counter() - started) * 1000)
 
@@ -86,14 +87,19 @@ def _wordings(phrasings: Phrasings, mode: Mode) -> list[tuple[str, Mode]]:
 
 def _blended(ranked: Ranked, lists: Sequence[Ranked], weight: float) -> Ranked:
     """All lists as one: a score is a sum over lists already, so sums are added."""
-    best: dict[str, Fused] = {one.id: one for one in ranked.fused}
+    best: dict[str, Fused] = {one.id: _unfolded(one) for one in ranked.fused}
     for other in lists:
         for one in other.fused:
-            scaled = _scaled(one, weight)
+            scaled = _scaled(_unfolded(one), weight)
             best[one.id] = _added(best[one.id], scaled) if one.id in best else scaled
     fused = sorted(best.values(), key=lambda one: (-one.score, one.id))
     answerable = [one.answerable for one in (ranked, *lists) if one.answerable is not None]
     return replace(ranked, fused=fused, answerable=any(answerable) if answerable else None)
+
+
+def _unfolded(one: Fused) -> Fused:
+    """What is a copy of what is told once all lists are one."""
+    return one._replace(copies=(), copy_of=None) if one.copies or one.copy_of else one
 
 
 def _scaled(one: Fused, weight: float) -> Fused:

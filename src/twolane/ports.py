@@ -12,7 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from twolane.answers import Candidate, Frequencies, Match, Names, Neighbour, Place, Sort, Traits
+from twolane.answers import (
+    Candidate,
+    Frequencies,
+    Match,
+    Names,
+    Neighbour,
+    Place,
+    Sketch,
+    Sort,
+    Traits,
+)
 from twolane.model import (
     Amendment,
     Batch,
@@ -280,6 +290,12 @@ class Retrieval(Protocol):
         """How many documents that are not hidden hold each passage, by its text hash.
 
         A passage that no document holds is left out.
+        """
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, Sketch]:
+        """What tells copies apart, by document id, for ids found in scope before; cheap for many.
+
+        A hidden document is left out, and so is one whose text is too short to have a sketch.
         """
 
     def revision(self) -> str:

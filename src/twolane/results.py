@@ -124,6 +124,8 @@ def _result(
         boosts=fused.boosts,
         relevance=fused.relevance,
         signs=fused.signs,
+        copies=fused.copies,
+        copy_of=fused.copy_of,
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 
 from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
+from twolane.copies import folded, originals
 from twolane.errors import EmbedderError, EmbedderUnavailable, NotPermitted, StoreError
 from twolane.exact import exact_hits
 from twolane.exact_results import exact_result_of
@@ -150,12 +151,15 @@ class Searcher:
         plan = plan_for(mode, intent, self._settings, [one.kind for one in asked.repairs])
         found, degraded = self._run(asked, plan, wanted, scope)
         plan = plan.followed(found)
+        same = self._same(one.hits for one in found.values()) if mode != Mode.EXACT else {}
         fused = fuse(
             [Ranking(lane, plan.weights[lane], found[lane].hits) for lane in found],
             k=self._settings.rrf_k,
             plausible=self._plausible(query),
+            same=same,
         )
         fused = boosted(self._store, fused, query, self._settings, datetime.now(UTC))
+        fused = folded(fused, same, wanted)
         words = found.get(Lane.LEXICAL)
         full = words is not None and len(words.hits) >= max(self._settings.pool, wanted)
         fused = floored(
@@ -192,6 +196,10 @@ class Searcher:
             answerable=answerable(fused, fit),
         )
 
+    def folded(self, fused: Sequence[Fused], wanted: int) -> list[Fused]:
+        """The ranking with copies behind the first `wanted` documents that are none."""
+        return folded(fused, self._same([fused]), wanted)
+
     def under(self, settings: Settings) -> Searcher:
         """A searcher of the same store and embedder under other settings; to be closed, too."""
         return Searcher(self._store, settings, self._embedders, self._pinned)
@@ -203,6 +211,13 @@ class Searcher:
     @cached_property
     def _fits(self) -> Fits:
         return known_fits(self._settings)
+
+    def _same(self, lists: Iterable[Sequence[Hit | Fused]]) -> dict[str, str]:
+        """Which of the documents are copies, and of which."""
+        ids = list(dict.fromkeys(one.id for each in lists for one in each))
+        if not self._settings.fold_copies or len(ids) < 2:
+            return {}
+        return originals(ids, self._store.sketches(ids))
 
     def _plausible(self, query: Query) -> frozenset[str] | None:
         if not self._settings.abstention or not query.reading.spoken:

@@ -182,6 +182,10 @@ class Settings(ServerSettings):
         "How many of the first ten results each kind of document that holds every word gets.",
         _between(0, 3),
     )
+    fold_copies: bool = _setting(
+        True,
+        "Whether copies of a document come after the documents that say something else.",
+    )
     repair: bool = _setting(
         True,
         "Whether words that no document holds are repaired: typos, keyboard layout, "

@@ -138,6 +138,43 @@ class TestSharing:
         assert dict(store.sharing([text_hash])) == {text_hash: 2}
 
 
+LETTER = "The wheel of the tide mill was mended in spring, when the water stood low and clear."
+
+
+class TestSketches:
+    """What tells copies."""
+
+    def test_equal_texts_have_equal_sketches(self, store: Store) -> None:
+        """A sketch has the title and the hash of the content; a short text has none."""
+        put(store, prepared("a", LETTER, title="A"), prepared("b", LETTER, title="B"))
+        put(store, prepared("c", "Too short."), prepared("d", f"{LETTER} And still."))
+        found = store.sketches(["a", "b", "c", "d", "unknown"])
+        assert {id: one.title for id, one in found.items()} == {"a": "A", "b": "B", "d": "Untitled"}
+        assert found["a"].runs == found["b"].runs != found["d"].runs
+        assert found["a"].content_hash == found["b"].content_hash != found["d"].content_hash
+        assert dict(store.sketches([])) == {}
+
+    def test_a_sketch_follows_its_text(self, store: Store) -> None:
+        """A document that is saved again has the sketch of its new text."""
+        put(store, prepared("a", LETTER))
+        before = store.sketches(["a"])["a"]
+        put(store, prepared("a", f"{LETTER} And still."))
+        assert store.sketches(["a"])["a"] != before
+        put(store, prepared("a", "Short now."))
+        assert dict(store.sketches(["a"])) == {}
+
+    def test_hidden_documents_have_none(self, store: Store) -> None:
+        """What cannot be found is no copy of anything."""
+        put(
+            store,
+            prepared("b", LETTER, archived=True),
+            prepared("c", LETTER, deleted=True),
+            prepared("d", LETTER, encrypted=True),
+            prepared("e", LETTER, searchable=False),
+        )
+        assert set(store.sketches(["b", "c", "d", "e"])) == {"b"}
+
+
 class TestRevision:
     """A name for the state of the store."""
 

@@ -43,6 +43,8 @@ RESULT_KEYS = {
     "snippet",
     "contributions",
     "signs",
+    "copies",
+    "copy_of",
     "boosts",
 }
 

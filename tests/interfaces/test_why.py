@@ -23,6 +23,7 @@ KEYS = {
     "score",
     "relevance",
     "found",
+    "copy_of",
     "unjudged_ahead",
     "obstacles",
     "opinions",

@@ -33,6 +33,7 @@ LEVELS: dict[str, int] = {
     "cursors": 1,
     "properties": 1,
     "centring": 1,
+    "copies": 1,
     "counterparts": 1,
     "sentence_codes": 1,
     "vector_checks": 1,

@@ -117,6 +117,7 @@ class Diagnoser:
             rank=rank,
             score=place.fused.score if place.fused else None,
             relevance=place.fused.relevance if place.fused else None,
+            copy_of=place.fused.copy_of if place.fused else None,
             found=place.found,
             unjudged_ahead=place.unjudged_ahead,
             obstacles=tuple(obstacles),

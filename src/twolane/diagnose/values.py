@@ -146,6 +146,7 @@ class Diagnosis:
     `id` and `title` are None for a file that gave no document.
     `unjudged_ahead` is how many of those before it are in languages that words cannot judge.
     `coverage` is the share of the query's information that the document holds.
+    `copy_of` is the document before it that it is a copy of, if it comes later for that.
     """
 
     query: str
@@ -173,3 +174,4 @@ class Diagnosis:
     generation: int | None
     took_ms: float
     relevance: float | None = None
+    copy_of: str | None = None

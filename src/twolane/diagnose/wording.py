@@ -39,6 +39,8 @@ def verdict(diagnosis: Diagnosis) -> str:
     if diagnosis.standing == Standing.BELOW:
         place += f", below the {diagnosis.limit} that are shown"
     reasons = [*_opinions(opinions), *_lacking(diagnosis.words)]
+    if diagnosis.copy_of:
+        reasons.insert(0, f"it is a copy of {diagnosis.copy_of}, and copies come later")
     main = [one.rank or rank for one in opinions if one.lane in MAIN_LANES]
     if diagnosis.unjudged_ahead and rank > max(main, default=rank):
         # No lane puts it so low; those that the words did not judge passed it together.

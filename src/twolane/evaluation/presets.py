@@ -174,6 +174,11 @@ VARIATIONS: tuple[Preset, ...] = (
         "One kind of document may take all of the first places from another that has the words.",
         kind_floor=0,
     ),
+    _preset(
+        "no-folding",
+        "Copies of a document take the places of other answers.",
+        fold_copies=False,
+    ),
     _preset("no-repair", "Words that no document holds stay as they were typed.", repair=False),
     _preset(
         "no-breadcrumb", "A passage is embedded without the headings above it.", breadcrumb=False
@@ -275,6 +280,7 @@ def _story() -> tuple[Preset, ...]:
         usage_weight=0.0,
         tag_weight=0.0,
         kind_floor=0,
+        fold_copies=False,
         breadcrumb=False,
         chunk_characters=2000,
         similarity="cosine",

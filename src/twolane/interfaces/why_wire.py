@@ -29,6 +29,7 @@ def diagnosis_json(diagnosis: Diagnosis) -> Json:
         "score": diagnosis.score,
         "relevance": diagnosis.relevance,
         "found": diagnosis.found,
+        "copy_of": diagnosis.copy_of,
         "unjudged_ahead": diagnosis.unjudged_ahead,
         "obstacles": [_obstacle(one) for one in diagnosis.obstacles],
         "opinions": [_opinion(one) for one in diagnosis.opinions],

@@ -249,6 +249,8 @@ def _result(result: Result, link: str | None) -> Json:
         "contributions": [_contribution(one) for one in result.contributions],
         "boosts": [_boost(one) for one in result.boosts],
         "signs": signs_json(result.signs),
+        "copies": list(result.copies),
+        "copy_of": result.copy_of,
     }
 
 

@@ -179,8 +179,14 @@ def _show_result(number: int, result: Result, link: str | None, *, explain: bool
         output.say(*output.marked(result.snippet), indent=indent)
     if result.tags:
         output.say((" ".join(f"#{tag}" for tag in result.tags), output.DIM), indent=indent)
+    if result.copies:
+        more = "1 copy" if len(result.copies) == 1 else f"{len(result.copies)} copies"
+        output.say((f"{more}: {', '.join(result.copies)}", output.DIM), indent=indent)
     if explain:
         output.say((_scored(result), output.DIM), indent=indent)
+        if result.copy_of:
+            said = f"a copy of {result.copy_of}, so it comes after other documents"
+            output.say((said, output.DIM), indent=indent + 2)
         for boost in result.boosts:
             said = (
                 f"{boost.signal.value:<8}  strength {boost.strength:.3g}  weight {boost.weight:g}"

@@ -100,6 +100,8 @@ RESULT = keyed(
     contributions=listed(CONTRIBUTION),
     boosts=listed(keyed(signal=TEXT, strength=NUMBER, weight=NUMBER, value=NUMBER)),
     signs=said(none_or(SIGNS), "What the relevance was read from."),
+    copies=said(TEXTS, "Ids of its copies, which come after other documents."),
+    copy_of=said(none_or(TEXT), "The document before it that it is a copy of."),
 )
 
 FACETS = keyed(kinds=COUNTS, collections=COUNTS, tags=COUNTS, languages=COUNTS)
@@ -164,6 +166,7 @@ WHY = keyed(
     score=none_or(NUMBER),
     relevance=none_or(NUMBER),
     found=none_or(WHOLE),
+    copy_of=none_or(TEXT),
     unjudged_ahead=none_or(WHOLE),
     obstacles=listed(keyed(kind=TEXT, origin=TEXT, what=none_or(TEXT), reason=TEXT)),
     opinions=listed(

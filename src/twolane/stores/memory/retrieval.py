@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from twolane.answers import Candidate, Frequencies, Neighbour
+from twolane.answers import Candidate, Frequencies, Neighbour, Sketch
 from twolane.errors import BadVectors
 from twolane.model import FIELDS, Kind, Prepared
 from twolane.properties import facts
@@ -156,6 +156,17 @@ class MemoryRetrieval:
             for text_hash in {chunk.text_hash for chunk in prepared.chunks} & asked
         )
         return dict(held)
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, Sketch]:
+        """What tells copies apart, by document id."""
+        asked = set(ids)
+        with self._state.lock:
+            found = [one for one in self._state.visible() if one.document.id in asked]
+        return {
+            one.document.id: Sketch(one.document.title, one.document.content_hash, one.sketch)
+            for one in found
+            if one.sketch
+        }
 
     def revision(self) -> str:
         """The number of changes so far."""

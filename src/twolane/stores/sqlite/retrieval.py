@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from twolane.answers import Candidate, Frequencies, Neighbour
+from twolane.answers import Candidate, Frequencies, Neighbour, Sketch
 from twolane.model import FIELDS, Kind, Stems
 from twolane.scopes import Scope, Word
 from twolane.stores.sqlite.conditions import in_scope, match_any, narrower_than_usual
@@ -56,6 +56,11 @@ _SHARING = """
 SELECT c.text_hash, count(DISTINCT c.document)
 FROM chunks AS c JOIN documents AS d ON d.row = c.document
 WHERE d.listed AND c.text_hash IN (SELECT value FROM json_each(?)) GROUP BY 1"""
+
+_SKETCHES = """
+SELECT d.id, d.title, d.content_hash, s.runs
+FROM documents AS d JOIN sketches AS s ON s.document = d.row
+WHERE d.listed AND d.id IN (SELECT value FROM json_each(?))"""
 
 # Documents have a revision, vectors a row number that only grows, and generations a state.
 REVISION = """
@@ -203,6 +208,12 @@ class SqliteRetrieval:
         """How many documents that are not hidden hold each passage, by its text hash."""
         with self._db.read() as connection:
             return dict(rows(connection, _SHARING, (json.dumps(list(text_hashes)),)))
+
+    def sketches(self, ids: Sequence[str]) -> Mapping[str, Sketch]:
+        """What tells copies apart, by document id."""
+        with self._db.read() as connection:
+            found = rows(connection, _SKETCHES, (json.dumps(list(ids)),))
+        return {id: Sketch(*told) for id, *told in found}
 
     def revision(self) -> str:
         """The counters that every commit of documents, vectors or generations moves."""

@@ -320,6 +320,12 @@ CREATE TABLE chunks(
     lender       TEXT,
     PRIMARY KEY (document, position)
 ) WITHOUT ROWID;
+-- What tells copies of a document: the smallest hashes of its runs of words.
+CREATE TABLE sketches(
+    document INTEGER PRIMARY KEY REFERENCES documents(row) ON DELETE CASCADE,
+    runs     BLOB NOT NULL
+);
+
 -- Equal content is equal text, so this finds both.
 CREATE INDEX chunks_by_text ON chunks(text_hash);
 CREATE INDEX chunks_by_lender ON chunks(lender) WHERE lender IS NOT NULL;

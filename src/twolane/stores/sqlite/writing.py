@@ -68,6 +68,7 @@ def write(
     connection.execute(_INSERT_TEXTS)
     connection.execute("DELETE FROM temp.gathered")
     connection.executemany(_INSERT_CHUNK, _chunk_values(both))
+    connection.executemany("INSERT INTO sketches(document, runs) VALUES (?,?)", _sketches(both))
 
 
 def _clear(connection: apsw.Connection, old: Sequence[int]) -> None:
@@ -79,6 +80,7 @@ def _clear(connection: apsw.Connection, old: Sequence[int]) -> None:
         "DELETE FROM document_tags WHERE document IN (SELECT value FROM json_each(?))",
         "DELETE FROM chunks WHERE document IN (SELECT value FROM json_each(?))",
         "DELETE FROM property_values WHERE document IN (SELECT value FROM json_each(?))",
+        "DELETE FROM sketches WHERE document IN (SELECT value FROM json_each(?))",
     ):
         connection.execute(statement, (dumped(old),))
 
@@ -121,6 +123,15 @@ def _property_values(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
         for row, prepared in placed
         if prepared.document.properties and not prepared.document.encrypted
         for fact in facts(prepared.document.properties)
+    ]
+
+
+def _sketches(placed: Sequence[_Placed]) -> list[tuple[int, bytes]]:
+    # The hashes of short runs of words would tell much of what is encrypted.
+    return [
+        (row, prepared.sketch)
+        for row, prepared in placed
+        if prepared.sketch and not prepared.document.encrypted
     ]
 
 
