@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol, cast
@@ -16,6 +17,14 @@ _ENOUGH_WORDS = 6
 # A hundred words settle a language; the rest of a passage would only cost time.
 _SAMPLE = 800
 
+# Of Russian prose this much and more is letters, and the rest is spaces and signs.
+_MOST = 0.6
+
+_CYRILLIC_WORD = re.compile(r"(?<!\w)[\u0400-\u04ff]+")
+_UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
+_RUSSIAN = re.compile("[ыэъЫЭЪ]")
+_SERBIAN = re.compile("[ђјљњћџЂЈЉЊЋЏ]")
+
 
 def language_of(text: str, candidates: Sequence[str], usual: str | None = None) -> str | None:
     """The language of a passage, or None for one without words (numbers, symbols).
@@ -24,6 +33,8 @@ def language_of(text: str, candidates: Sequence[str], usual: str | None = None) 
     it is believed where the script fits and the function words do not say otherwise.
     """
     sample = text[:_SAMPLE]
+    if not sample.isascii() and _is_all_cyrillic(sample):
+        return _cyrillic(sample, _fitting(tuple(candidates), "cyrillic"))
     found = [token for token in token_texts(sample) if not token[0].isdigit()]
     if not found:
         return None
@@ -62,11 +73,18 @@ def _main_script(found: Sequence[str]) -> str:
     return "kana" if main == "han" and scripts.get("kana", 0) * 10 > scripts["han"] else main
 
 
+def _is_all_cyrillic(sample: str) -> bool:
+    """Whether Cyrillic words make so much of a text that nothing else can be its script.
+
+    A text in which they make less is looked at word by word.
+    """
+    return sum(map(len, _CYRILLIC_WORD.findall(sample))) > len(sample) * _MOST
+
+
 def _cyrillic(sample: str, fitting: Sequence[str]) -> str:
-    letters = set(sample.lower())
-    if "uk" in fitting and letters & set("іїєґ") and not letters & set("ыэъ"):
+    if "uk" in fitting and _UKRAINIAN.search(sample) and not _RUSSIAN.search(sample):
         return "uk"
-    if "sr" in fitting and letters & set("ђјљњћџ"):
+    if "sr" in fitting and _SERBIAN.search(sample):
         return "sr"
     if "ru" in fitting or not fitting:
         return "ru"
