@@ -162,7 +162,9 @@ def _bound(host: str, port: int) -> socket.socket:
     """A socket that listens; an address in use is an error before anything else happens."""
     name = host.strip("[]")
     family = socket.AF_INET6 if ":" in name else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Only where the protocol is named, asyncio sends without delay; the second part of an answer
+    # would otherwise wait forty milliseconds for the client to say that it has the first.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((name, port))
