@@ -47,6 +47,15 @@ def test_index_without_a_folder_needs_a_known_one(twolane: Cli) -> None:
     assert "nothing to change" in twolane("collection", "describe", "links", code=2).stderr
 
 
+def test_files_of_one_path_are_told_apart(twolane: Cli, tmp_path: Path) -> None:
+    """Where results come from several collections each says from which, otherwise none does."""
+    for name in ("one", "two"):
+        twolane("index", write_notes(tmp_path / name, {"a.md": "ant"}), TWOLANE_EMBEDDER="none")
+    both = twolane("search", "ant").stdout
+    assert [both.count(f"(in {name})") for name in ("one", "two")] == [1, 1]
+    assert "(in" not in twolane("search", "ant", "--collection", "two").stdout
+
+
 def _listed(twolane: Cli) -> list[dict[str, object]]:
     import json
 

@@ -61,6 +61,7 @@ def test_prompts_and_notes(twolane: Cli, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     told = json.loads(twolane("export", "--json", "--collection", "prompts", out).stdout)
     assert told == {"exported": str(out), "documents": 1}
+    assert "no folder" in twolane("export", tmp_path / "nowhere" / "x.jsonl", code=2).stderr
 
 
 def test_what_is_not_there(twolane: Cli, tmp_path: Path) -> None:

@@ -240,6 +240,8 @@ def _written(file: str | os.PathLike[str]) -> Iterator[TextIO]:
         return
     path = Path(file).expanduser()
     part = path.with_name(f"{path.name}.part")
+    if not path.parent.is_dir():
+        raise BadInput(f"there is no folder {path.parent}; make it, or choose another file")
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:

@@ -151,10 +151,12 @@ def _show(answer: Answer, links: Mapping[str, str], *, explain: bool, quiet: boo
     if answer.answerable is False and answer.results:
         output.say(("nothing relevant; nearest:", output.BAD))
         output.say()
+    # Two collections may have files of the same path.
+    mixed = len({one.collection for one in answer.results}) > 1
     for number, result in enumerate(answer.results, start=1):
         if number > 1:
             output.say()
-        _show_result(number, result, links.get(result.id), explain=explain)
+        _show_result(number, result, links.get(result.id), mixed=mixed, explain=explain)
     if not answer.results and not quiet:
         output.note("no results")
     if explain:
@@ -163,7 +165,9 @@ def _show(answer: Answer, links: Mapping[str, str], *, explain: bool, quiet: boo
         _show_lanes(answer)
 
 
-def _show_result(number: int, result: Result, link: str | None, *, explain: bool) -> None:
+def _show_result(
+    number: int, result: Result, link: str | None, *, mixed: bool, explain: bool
+) -> None:
     label = f"{number}. "
     title = [
         (text, output.linked(style, link))
@@ -173,6 +177,7 @@ def _show_result(number: int, result: Result, link: str | None, *, explain: bool
     where = result.path or result.url or result.id
     lines = f":{_range(result.lines)}" if result.lines and result.path else ""
     breadcrumb = f"  {' > '.join(result.heading)}" if result.heading else ""
+    breadcrumb += f"  (in {result.collection})" if mixed else ""
     indent = len(label)
     output.say((f"{where}{lines}", output.PLACE), (breadcrumb, output.DIM), indent=indent)
     if result.snippet:
