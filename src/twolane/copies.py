@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
-from twolane.answers import Fused, Sketch
+from twolane.answers import Fused, Hit, Sketch
 from twolane.language import fold
+from twolane.ports import Retrieval
 
 # Runs of so many words are seldom the same in two texts by chance.
 _RUN = 4
@@ -28,8 +29,11 @@ _FEWEST = 8
 # shares less.
 _SAME = 0.8
 
+# So many documents of each list are looked at before all are.
+_HEAD = 40
+
 # Texts that share so much share one of their smallest hashes.
-_FIRST = 4
+_FIRST = 3
 
 
 def sketch(stems: str) -> bytes:
@@ -58,23 +62,16 @@ def are_copies(one: Sketch, other: Sketch) -> bool:
     return _same(one, other) or (_akin(one, other) and resemblance(one.runs, other.runs) >= _SAME)
 
 
-def originals(ids: Iterable[str], sketches: Mapping[str, Sketch]) -> dict[str, str]:
-    """By copy, the first of the documents that it is a copy of."""
+def originals(retrieval: Retrieval, lists: Iterable[Sequence[Hit | Fused]]) -> dict[str, str]:
+    """By copy, the first of the listed documents that it is a copy of."""
+    ids = [[one.id for one in each] for each in lists]
     found: dict[str, str] = {}
-    known: dict[bytes, list[str]] = {}
-    for id in ids:
-        sketch = sketches.get(id)
-        if sketch is None or id in found:
-            continue
-        # What is the same shares one of the smallest hashes, so few pairs are compared.
-        keys = _hashes(sketch.runs[: _FIRST * _WIDTH])
-        near = dict.fromkeys(other for key in keys for other in known.get(key, ()) if other != id)
-        original = next((other for other in near if are_copies(sketches[other], sketch)), None)
-        if original is not None:
-            found[id] = original
-        else:
-            for key in keys:
-                known.setdefault(key, []).append(id)
+    # Most libraries have no copies; where the first are none, further ones do no harm.
+    for depth in (_HEAD, None):
+        listed = list(dict.fromkeys(id for each in ids for id in each[:depth]))
+        found = _originals(listed, retrieval.sketches(listed)) if len(listed) > 1 else {}
+        if not found:
+            break
     return found
 
 
@@ -101,6 +98,25 @@ def folded(fused: Sequence[Fused], same: Mapping[str, str], wanted: int) -> list
     ]
     behind = sorted((one for each in copies.values() for one in each), key=_place)
     return [*named[:wanted], *behind, *named[wanted:]]
+
+
+def _originals(ids: Sequence[str], sketches: Mapping[str, Sketch]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    known: dict[bytes, list[str]] = {}
+    for id in ids:
+        sketch = sketches.get(id)
+        if sketch is None or id in found:
+            continue
+        # What is the same shares one of the smallest hashes, so few pairs are compared.
+        keys = _hashes(sketch.runs[: _FIRST * _WIDTH])
+        near = dict.fromkeys(other for key in keys for other in known.get(key, ()) if other != id)
+        original = next((other for other in near if are_copies(sketches[other], sketch)), None)
+        if original is not None:
+            found[id] = original
+        else:
+            for key in keys:
+                known.setdefault(key, []).append(id)
+    return found
 
 
 def _same(one: Sketch, other: Sketch) -> bool:

@@ -213,11 +213,7 @@ class Searcher:
         return known_fits(self._settings)
 
     def _same(self, lists: Iterable[Sequence[Hit | Fused]]) -> dict[str, str]:
-        """Which of the documents are copies, and of which."""
-        ids = list(dict.fromkeys(one.id for each in lists for one in each))
-        if not self._settings.fold_copies or len(ids) < 2:
-            return {}
-        return originals(ids, self._store.sketches(ids))
+        return originals(self._store, lists) if self._settings.fold_copies else {}
 
     def _plausible(self, query: Query) -> frozenset[str] | None:
         if not self._settings.abstention or not query.reading.spoken:

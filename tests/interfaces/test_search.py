@@ -204,6 +204,23 @@ def test_explain_shows_what_each_lane_gave(indexed: Cli) -> None:
         assert word in said
 
 
+def test_copies_are_named_and_say_so(twolane: Cli, tmp_path: Path) -> None:
+    """A note names its copies, and a copy comes later and says why."""
+    text = "# Tide mill\n\nThe wheel was mended in spring, when the water stood low and clear.\n"
+    notes = {"mill.md": text, "old/mill.md": text, "pond.md": "# Pond\n\nNo mill, no tide here.\n"}
+    for name, body in notes.items():
+        (tmp_path / "vault" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "vault" / name).write_text(body, "utf-8")
+    twolane("index", str(tmp_path / "vault"))
+    said = twolane("search", "tide mill", "--mode", "lexical", "--explain").stdout
+    assert "1 copy: vault/old/mill.md" in said
+    assert "a copy of vault/mill.md, so it comes after other documents" in said
+    found = json.loads(twolane("search", "tide mill", "--mode", "lexical", "--json").stdout)
+    assert [one["path"] for one in found["results"]] == ["mill.md", "pond.md", "old/mill.md"]
+    assert [one["copy_of"] for one in found["results"]] == [None, None, "vault/mill.md"]
+    assert found["results"][0]["copies"] == ["vault/old/mill.md"]
+
+
 def test_explain_says_that_a_lane_abstained(indexed: Cli) -> None:
     """A lane that cannot judge a document of another language is shown to abstain."""
     answer = indexed.json("search", "how do I steep the tea")

@@ -70,8 +70,11 @@ def test_a_form_that_was_filled_in_twice_is_no_copy() -> None:
 
 def test_copies_come_after_what_is_wanted() -> None:
     """The best of those that are the same keeps its place and names the others."""
-    sketches = {"a": told(LETTER), "b": told(OTHER), "c": told(LETTER), "d": told(FORM)}
-    same = originals(["c", "b", "a", "d"], sketches)
+    store = MemoryStore()
+    store.add_collection(Collection(COLLECTION))
+    texts = {"a": LETTER, "b": OTHER, "c": LETTER, "d": FORM}
+    put(store, *(prepared(id, text) for id, text in texts.items()))
+    same = originals(store, [fused("c", "b"), fused("b", "a", "d")])
     assert same == {"a": "c"}
     ranking = folded(fused("a", "c", "b", "d"), same, 2)
     assert [one.id for one in ranking] == ["a", "b", "c", "d"]
