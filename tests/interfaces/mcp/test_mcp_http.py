@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -210,3 +211,31 @@ def test_bad_messages_are_refused(
     assert answer.headers["x-content-type-options"] == "nosniff"
     after: Any = open_server.client.post("/mcp", json=LIST, headers=ACCEPT).json()
     assert len(after["result"]["tools"]) == 6
+
+
+def test_an_overloaded_server_says_no_to_agents_too(tmp_path: Path) -> None:
+    """Of many calls at once some are answered and the others refused, to be tried again."""
+    cli = indexed(tmp_path)
+    tight = {"TWOLANE_THREADS": "1", "TWOLANE_QUEUE": "1", "TWOLANE_REQUESTS_PER_MINUTE": "0"}
+    arguments = {"query": "okapis paragraph", "doc": "long.md"}
+    call = {**LIST, "method": "tools/call", "params": {"name": "why", "arguments": arguments}}
+
+    with serving(cli, tmp_path, **tight) as running:
+
+        def ask(_: int) -> str:
+            with httpx.Client(base_url=running.address, timeout=20, headers=ACCEPT) as client:
+                answer = client.post("/mcp", json=call)
+            if answer.status_code == 503:
+                assert answer.headers["retry-after"]
+                assert answer.json()["type"] == "/problems/overloaded"
+                return "refused"
+            assert answer.status_code == 200
+            result = answer.json()["result"]
+            text = result["content"][0]["text"]
+            assert "too many requests wait" in text if result.get("isError") else "Long" in text
+            return "refused" if result.get("isError") else "answered"
+
+        with ThreadPoolExecutor(16) as many:
+            told = set(many.map(ask, range(48)))
+        assert told == {"answered", "refused"}
+        assert ask(0) == "answered"

@@ -22,6 +22,18 @@ from twolane.interfaces.http.problems import (
 from twolane.interfaces.http.tokens import Tokens
 from twolane.settings import Settings
 
+# What a page of an allowed site may send beside what every page may; the last three are agents'.
+_ASKED_WITH = (
+    "Authorization",
+    "Content-Type",
+    "If-Match",
+    "If-None-Match",
+    "X-Request-Id",
+    "Mcp-Method",
+    "Mcp-Name",
+    "Mcp-Protocol-Version",
+)
+
 
 class Entrance:
     """Decides who a request is from, and whether it is let in."""
@@ -48,7 +60,7 @@ class Entrance:
         return {
             **self._guard.shared(origin),
             "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-            "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match, X-Request-Id",
+            "Access-Control-Allow-Headers": ", ".join(_ASKED_WITH),
             "Access-Control-Max-Age": "600",
         }
 

@@ -64,7 +64,7 @@ class Guard:
             return {}
         return {
             "Access-Control-Allow-Origin": origin,
-            "Access-Control-Expose-Headers": "ETag, Retry-After, X-Request-Id",
+            "Access-Control-Expose-Headers": "ETag, Location, Retry-After, X-Request-Id",
             "Cross-Origin-Resource-Policy": "cross-origin",
             "Vary": "Origin",
         }
