@@ -4,7 +4,8 @@ A multilingual model places texts of one language together, so that a query find
 language first.
 Subtracting each language's mean vector from its passages, and from queries in it,
 leaves what the texts mean.
-The means belong to a generation: they are worked out once it is complete, and frozen.
+The means belong to a generation: they are worked out once it is complete, and kept until a
+language has come or grown by far; then they are worked out anew, without embedding anything.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 # The mean of fewer passages says more about those passages than about their language.
 FEWEST = 8
+
+# Means are worked out anew when a language has so many times the passages that it had then.
+GROWTH = 4
 
 # The name under which the mean over all languages is kept, for texts of none or of a rare one.
 EVERY = "*"
@@ -65,6 +69,47 @@ def centred(
     )
     moved /= np.linalg.norm(moved, axis=1, keepdims=True)
     return moved
+
+
+def uncentred(
+    vectors: Matrix, languages: Sequence[str | None], means: Mapping[str, Vector], part: slice
+) -> Matrix:
+    """What `centred` made these vectors of: centring loses nothing, so no text is embedded again.
+
+    The part p was r - m, scaled to the length of r; the one r of that length on the line from m
+    along p is the positive root of a quadratic equation.
+    """
+    import numpy as np
+
+    if not means or not len(vectors):
+        return vectors
+    exact = vectors[:, part].astype(np.float64)
+    away = np.stack([means.get(language or EVERY, means[EVERY]) for language in languages])
+    away = away.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    along = exact / np.maximum(lengths, 1e-12)
+    half = (along * away).sum(axis=1, keepdims=True)
+    rest = lengths**2 - (away**2).sum(axis=1, keepdims=True)
+    raw = away + along * (np.sqrt(np.maximum(half**2 + rest, 0.0)) - half)
+    moved: Matrix = vectors.copy()
+    moved[:, part] = raw
+    moved /= np.linalg.norm(moved, axis=1, keepdims=True)
+    return moved
+
+
+def outgrown(passages: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether means no longer fit: a language came, or grew, since they were taken.
+
+    `passages` are those of each language when the means were taken, and now.
+    """
+    return any(now >= FEWEST and now >= GROWTH * then for then, now in passages.values())
+
+
+def same_means(some: Mapping[str, Vector], others: Mapping[str, Vector]) -> bool:
+    """Whether both are the same means, so that vectors centred by them may be compared."""
+    return some.keys() == others.keys() and all(
+        some[language].tobytes() == others[language].tobytes() for language in some
+    )
 
 
 def centred_query(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, Mode, Repair, Result
 from twolane.copies import folded, originals
@@ -292,7 +292,8 @@ class Searcher:
             served = None
             try:
                 served = self._served()
-                hits = self._meant(served, query, scope, pool)
+                ask = partial(self._meant, served, query, scope, pool)
+                hits = served.steadily(self._store, ask)
             except (EmbedderError, StoreError) as error:
                 if served is None or not self._is_gone(served):
                     taken = (time.perf_counter() - started) * 1000

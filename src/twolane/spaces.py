@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from twolane.centring import block, centred_query
+from twolane.centring import block, centred_query, same_means
 from twolane.counterparts import Bounds
 from twolane.errors import EmbedderError, EmbedderUnavailable
 from twolane.model import Generation, GenerationState, Space
@@ -115,6 +115,19 @@ class Served:
     generation: Generation
     embedder: Embedder
     remark: str | None = None
+
+    def steadily(self, vectors: Vectors, ask: Callable[[], T]) -> T:
+        """What `ask` finds while the means stay the same; asked again if they change meanwhile.
+
+        So a query is never compared with vectors that were centred by other means than its own.
+        """
+        if block(self.generation.space) is None:
+            return ask()
+        while True:
+            means = vectors.means(self.generation.number)
+            found = ask()
+            if same_means(means, vectors.means(self.generation.number)):
+                return found
 
 
 def serving(vectors: Vectors) -> Generation | None:

@@ -93,7 +93,16 @@ class Vectors(Protocol):
         means: Mapping[str, Vector],
         vectors: Iterable[tuple[str, str, Vector]],
     ) -> None:
-        """Replace the vectors and set the means they were centred by, both or neither."""
+        """Replace the vectors and set the means they were centred by, both or neither.
+
+        Vectors that are not named are gone: they were centred by other means.
+        """
+
+    def spoken(self, generation: int) -> dict[str, tuple[int, int]]:
+        """Embedded passages of each language when the means were taken, and now.
+
+        The first is 0 for a language that had no mean.
+        """
 
     def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors of those passages that have one of their own, by content hash."""

@@ -78,3 +78,30 @@ def test_means_go_with_their_generation(store: Store, generation: int) -> None:
     store.recentre(generation, {"en": UP}, [])
     store.drop_generation(generation)
     assert store.means(store.open_generation(space()).number) == {}
+
+
+def test_what_is_not_recentred_is_gone(store: Store, generation: int) -> None:
+    """A vector that was centred by other means is not kept beside the new ones."""
+    held = prepared("a", "ant\n\nbee")
+    put(store, held)
+    embed(store, generation, held, UP, ASIDE)
+    first = held.chunks[0]
+    store.recentre(generation, {"en": UP}, [(first.content_hash, first.text_hash, UP)])
+    assert [row[0] for row in store.all_vectors(generation)] == [first.content_hash]
+    assert store.progress(generation).pending == len(held.chunks) - 1
+
+
+def test_how_a_language_grew(store: Store, generation: int) -> None:
+    """The passages of each language are known as they were with the means, and as they are."""
+    first = prepared("a", "ant")
+    put(store, first)
+    embed(store, generation, first, UP)
+    (language,) = {chunk.language for chunk in first.chunks}
+    assert store.spoken(generation) == ({} if language is None else {language: (0, 1)})
+    rows = [(one[0], one[1], one[3]) for one in store.all_vectors(generation)]
+    store.recentre(generation, {str(language): UP}, rows)
+    second = prepared("b", "bee")
+    put(store, second)
+    assert store.spoken(generation) == ({} if language is None else {language: (1, 1)})
+    embed(store, generation, second, ASIDE)
+    assert store.spoken(generation) == ({} if language is None else {language: (1, 2)})

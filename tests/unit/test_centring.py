@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from twolane import Library, Settings
-from twolane.centring import EVERY, FEWEST, block, centred, centred_query, means_of
+from twolane.centring import (
+    EVERY,
+    FEWEST,
+    block,
+    centred,
+    centred_query,
+    means_of,
+    outgrown,
+    uncentred,
+)
 from twolane.embedders.hashing import HashingEmbedder
 from twolane.model import Space
+from twolane.pipeline import fill
 from twolane.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from twolane.ports import Matrix, Neighbour
 
 SPACE = Space("x", "m", "1", 4, "1", centring="language 0:4")
 
@@ -85,6 +100,24 @@ def test_what_equals_its_mean_stays() -> None:
     )
 
 
+@pytest.mark.parametrize("part", [slice(0, 8), slice(3, 8)])
+def test_centring_loses_nothing(part: slice) -> None:
+    """The vectors as they were follow from the centred ones and their means."""
+    vectors, languages = accented()
+    languages[5] = None
+    means = means_of(vectors, languages, part)
+    back = uncentred(centred(vectors, languages, means, part), languages, means, part)
+    assert np.abs(back - vectors).max() < 1e-5
+    assert uncentred(vectors, languages, {}, part) is vectors
+
+
+def test_when_means_are_outgrown() -> None:
+    """A language that came, or has four times its passages, asks for new means; a few do not."""
+    assert not outgrown({"en": (100, 399), "ru": (0, FEWEST - 1)})
+    assert outgrown({"en": (100, 400)})
+    assert outgrown({"en": (100, 100), "ru": (0, FEWEST)})
+
+
 def test_blocks() -> None:
     """The space says which dimensions are centred."""
     assert block(SPACE) == slice(0, 4)
@@ -122,3 +155,110 @@ def test_means_are_frozen_when_the_generation_is_complete(tmp_path: Path) -> Non
         }
         assert library.search("narwhal", mode="semantic").results[0].path == "new.md"
         assert library.check() == []
+
+
+class Counted(Accented):
+    """Counts the passages that it embeds."""
+
+    made = 0
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        self.made += len(texts)
+        return super().embed_passages(texts)
+
+
+def write(vault: Path, name: str, text: str, count: int) -> None:
+    """Notes in one language."""
+    vault.mkdir(exist_ok=True)
+    for number in range(count):
+        (vault / f"{name}{number:02}.md").write_text(f"{text} {number}", "utf-8")
+
+
+def test_a_language_that_comes_later_gets_its_mean(tmp_path: Path) -> None:
+    """The vectors are those of a library made in one go, and no passage is embedded twice."""
+    vault = tmp_path / "vault"
+    write(vault, "en", "the walrus swims in the cold sea, number", 12)
+    store, embedder = SqliteStore.open(tmp_path / "x.db"), Counted()
+    with Library(store, Settings(), embedder) as library:
+        library.index(vault)
+        generation = library.embed().generation
+        write(vault, "ru", "морж плывёт в холодном море, номер", 12)
+        library.index(vault)
+        library.embed()
+        assert {"en", "ru", EVERY} == set(store.means(generation))
+        assert embedder.made == 24
+        assert library.check() == []
+        grown = store.all_vectors(generation)
+        taken = store.means(generation)
+        library.embed()
+        assert all(np.array_equal(taken[one], store.means(generation)[one]) for one in taken)
+    other = SqliteStore.open(tmp_path / "y.db")
+    with Library(other, Settings(), Accented()) as library:
+        library.index(vault)
+        whole = other.all_vectors(library.embed().generation)
+    assert [one[:3] for one in grown] == [one[:3] for one in whole]
+    assert max(np.abs(a[3] - b[3]).max() for a, b in zip(grown, whole, strict=True)) < 1e-3
+
+
+class Recentring(SqliteStore):
+    """Takes new means at the worst moment: while a query or a batch is on its way."""
+
+    at = ""
+    asked = 0
+
+    def _shift(self, generation: int) -> None:
+        self.at = ""
+        rows = self.all_vectors(generation)
+        means = {EVERY: np.eye(256, dtype=np.float32)[0] / 2}
+        moved = rows and centred(
+            np.stack([one[3] for one in rows]), [one[2] for one in rows], means, slice(0, 256)
+        )
+        self.recentre(
+            generation, means, [(one[0], one[1], row) for one, row in zip(rows, moved, strict=True)]
+        )
+
+    def nearest(self, generation: int, *args: Any, **options: Any) -> list[Neighbour]:
+        self.asked += 1
+        if self.at == "query":
+            self._shift(generation)
+        return super().nearest(generation, *args, **options)
+
+    def add_vectors(self, generation: int, *args: Any, **options: Any) -> None:
+        if self.at == "batch":
+            self._shift(generation)
+        super().add_vectors(generation, *args, **options)
+
+
+def test_a_query_is_never_compared_by_other_means_than_its_own(tmp_path: Path) -> None:
+    """A query whose means were replaced on its way is asked again."""
+    write(tmp_path / "vault", "en", "the walrus swims in the cold sea, number", 3)
+    store = Recentring.open(tmp_path / "x.db")
+    with Library(store, Settings(), Accented()) as library:
+        library.index(tmp_path / "vault")
+        fill(store, Accented())
+        store.at = "query"
+        disturbed = library.search("a walrus", mode="semantic").results
+        assert store.asked == 2
+        calm = library.search("a walrus", mode="semantic").results
+        assert [(one.id, one.score) for one in disturbed] == [(one.id, one.score) for one in calm]
+
+
+def test_a_batch_is_never_kept_by_other_means_than_those_in_force(tmp_path: Path) -> None:
+    """Vectors whose means were replaced on their way are centred by the new ones."""
+    write(tmp_path / "vault", "en", "the walrus swims in the cold sea, number", 3)
+    store = Recentring.open(tmp_path / "x.db")
+    with Library(store, Settings(), Accented()) as library:
+        library.index(tmp_path / "vault")
+        store.at = "batch"
+        generation = fill(store, Accented()).generation
+        kept = store.all_vectors(generation)
+        means = store.means(generation)
+        assert means and len(kept) == 3
+        rows = np.stack([one[3] for one in kept])
+        again = uncentred(rows, [one[2] for one in kept], means, slice(0, 256))
+        plain = SqliteStore.open(tmp_path / "y.db")
+        with Library(plain, Settings(), Accented()) as other:
+            other.index(tmp_path / "vault")
+            number = fill(plain, Accented()).generation
+            expected = np.stack([one[3] for one in plain.all_vectors(number)])
+        assert np.abs(again - expected).max() < 1e-5

@@ -12,9 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from twolane.centring import block, centred
+from twolane.centring import block, centred, same_means
 from twolane.errors import EmbedderUnavailable
 from twolane.model import Generation, Pending, Progress
 from twolane.pipeline.attempts import Attempt, Attempts, Known, batches
@@ -22,9 +21,6 @@ from twolane.pipeline.leases import cores, release_the_dead, retry_in, worker_na
 from twolane.ports import Embedder, Parallel, Reusing, Vectors
 from twolane.settings import Settings
 from twolane.spaces import Background
-
-if TYPE_CHECKING:
-    from twolane.ports import Matrix
 
 log = logging.getLogger("twolane")
 
@@ -211,15 +207,7 @@ class _Run:
         made = self._result(waiting)
         number = self._generation.number
         if made.rows:
-            matrix = self._centred(made.matrix, [one for one, _ in made.rows])
-            self._vectors.add_vectors(
-                number,
-                [
-                    (one.content_hash, one.text_hash, row)
-                    for (one, _), row in zip(made.rows, matrix, strict=True)
-                ],
-                made.sentences,
-            )
+            self._store(made)
         for one, reason in made.failures:
             wait = retry_in(one.tries + 1, self._settings)
             self._vectors.fail(number, one.content_hash, reason, retry_in=wait)
@@ -245,13 +233,26 @@ class _Run:
                 if self._stop():
                     raise _Stopped from None
 
-    def _centred(self, made: Matrix, batch: Sequence[Pending]) -> Matrix:
-        part = block(self._generation.space)
-        if part is None:
-            return made
-        # Another process may have centred the generation since the last batch.
-        means = self._vectors.means(self._generation.number)
-        return centred(made, [one.language for one in batch], means, part)
+    def _store(self, made: Attempt) -> None:
+        part, number = block(self._generation.space), self._generation.number
+        passages = [one for one, _ in made.rows]
+        # Another process may have centred the generation since the last batch, or do so now.
+        means = {} if part is None else self._vectors.means(number)
+        while True:
+            matrix = made.matrix
+            if part is not None:
+                matrix = centred(matrix, [one.language for one in passages], means, part)
+            self._vectors.add_vectors(
+                number,
+                [
+                    (one.content_hash, one.text_hash, row)
+                    for one, row in zip(passages, matrix, strict=True)
+                ],
+                made.sentences,
+            )
+            if part is None or same_means(means, now := self._vectors.means(number)):
+                return
+            means = now
 
 
 def _lender(vectors: Vectors, embedder: Embedder) -> Generation | None:

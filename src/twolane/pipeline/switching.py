@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from twolane.centring import block, centred, means_of
+from twolane.centring import block, centred, means_of, outgrown, uncentred
 from twolane.errors import BadInput
 from twolane.model import Generation, GenerationState, Progress, Space, instead
 from twolane.ports import Vectors
@@ -164,17 +164,20 @@ def _completed(vectors: Vectors, generation: Generation) -> bool:
 
 
 def _centre(vectors: Vectors, generation: Generation) -> None:
-    """Centre a generation that is complete for the first time; after that its means are frozen."""
+    """Centre a generation that is complete for the first time, or has outgrown its means."""
     part = block(generation.space)
-    if part is None or vectors.means(generation.number):
+    if part is None:
+        return
+    before = vectors.means(generation.number)
+    if before and not outgrown(vectors.spoken(generation.number)):
         return
     import numpy as np
 
     held = vectors.all_vectors(generation.number)
-    if not held or vectors.means(generation.number):
+    if not held:
         return
-    matrix = np.stack([vector for _, _, _, vector in held])
     languages = [language for _, _, language, _ in held]
+    matrix = uncentred(np.stack([vector for *_, vector in held]), languages, before, part)
     means = means_of(matrix, languages, part)
     moved = centred(matrix, languages, means, part)
     vectors.recentre(

@@ -38,6 +38,7 @@ class Shelf:
     leases: dict[str, Lease] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     means: dict[str, Vector] = field(default_factory=dict)
+    counted: dict[str, int] = field(default_factory=dict)
 
     def sentences(self, content_hash: str) -> bytes:
         """The codes of a passage's sentences, if there are any."""

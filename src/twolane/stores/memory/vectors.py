@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -189,10 +190,32 @@ class MemoryVectors:
         means: Mapping[str, Vector],
         vectors: Iterable[tuple[str, str, Vector]],
     ) -> None:
-        """Replace the vectors and set the means they were centred by, both or neither."""
+        """Replace the vectors and set the means they were centred by, both or neither.
+
+        Vectors that are not named are gone: they were centred by other means.
+        """
+        fresh = list(vectors)
         with self._state.lock:
-            self.add_vectors(generation, vectors)
-            self._state.shelf(generation).means = dict(means)
+            self.add_vectors(generation, fresh)
+            shelf = self._state.shelf(generation)
+            named = {content_hash for content_hash, _, _ in fresh}
+            shelf.rows = {key: row for key, row in shelf.rows.items() if key in named}
+            counted = self._spoken(generation)
+            shelf.means = dict(means)
+            shelf.counted = {language: counted.get(language, 0) for language in means}
+            self._state.changes += 1
+
+    def spoken(self, generation: int) -> dict[str, tuple[int, int]]:
+        """Passages of each language when the means were taken, and now."""
+        with self._state.lock:
+            then = self._state.shelf(generation).counted
+            return {
+                language: (then.get(language, 0), count)
+                for language, count in self._spoken(generation).items()
+            }
+
+    def _spoken(self, generation: int) -> Counter[str]:
+        return Counter(one[2] for one in self.all_vectors(generation) if one[2] is not None)
 
     def fail(
         self, generation: int, content_hash: str, reason: str, *, retry_in: float | None

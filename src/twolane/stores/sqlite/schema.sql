@@ -339,11 +339,13 @@ CREATE TABLE generations(
     reason      TEXT
 );
 
--- The mean vector of each language, by which a generation's vectors were centred.
+-- The mean vector of each language, by which a generation's vectors were centred, and how many
+-- passages the language had then.
 CREATE TABLE means(
     generation INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
     language   TEXT NOT NULL,
     mean       BLOB NOT NULL,
+    passages   INTEGER NOT NULL,
     PRIMARY KEY (generation, language)
 ) WITHOUT ROWID;
 

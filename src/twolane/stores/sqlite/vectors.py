@@ -55,6 +55,18 @@ SELECT content_hash, text_hash, language, vector FROM (
 WHERE place = 1 ORDER BY id, position"""
 
 
+# The same passages, counted by their language.
+_SPOKEN = """
+SELECT language, count(*) FROM (
+    SELECT c.language,
+           row_number() OVER (PARTITION BY v.content_hash ORDER BY d.id, c.position) AS place
+    FROM vectors AS v
+    JOIN chunks AS c ON c.text_hash = v.text_hash AND c.content_hash = v.content_hash
+    JOIN documents AS d ON d.row = c.document
+    WHERE v.generation = ? AND d.listed)
+WHERE place = 1 AND language IS NOT NULL GROUP BY language"""
+
+
 _UNCOVERED = """
 SELECT count(*) FROM chunks AS c JOIN documents AS d ON d.row = c.document
 WHERE d.listed AND NOT EXISTS (
@@ -214,19 +226,41 @@ class SqliteVectors(SqliteWork):
         means: Mapping[str, Vector],
         vectors: Iterable[tuple[str, str, Vector]],
     ) -> None:
-        """Replace the vectors and set the means they were centred by, both or neither."""
+        """Replace the vectors and set the means they were centred by, both or neither.
+
+        Vectors that are not named are gone: they were centred by other means.
+        """
         fresh = list(vectors)
         with self._db.write() as connection:
+            connection.execute(
+                "DELETE FROM vectors WHERE generation = ?"
+                " AND content_hash NOT IN (SELECT value FROM json_each(?))",
+                (generation, json.dumps([content_hash for content_hash, _, _ in fresh])),
+            )
             if fresh:
                 _add(connection, generation, fresh)
+            counted = dict(rows(connection, _SPOKEN, (generation,)))
             connection.execute("DELETE FROM means WHERE generation = ?", (generation,))
             connection.executemany(
-                "INSERT INTO means(generation, language, mean) VALUES (?,?,?)",
+                "INSERT INTO means(generation, language, mean, passages) VALUES (?,?,?,?)",
                 [
-                    (generation, language, mean.astype("<f4").tobytes())
+                    (generation, language, mean.astype("<f4").tobytes(), counted.get(language, 0))
                     for language, mean in means.items()
                 ],
             )
+
+    def spoken(self, generation: int) -> dict[str, tuple[int, int]]:
+        """Passages of each language when the means were taken, and now."""
+        with self._db.read() as connection:
+            now = dict(rows(connection, _SPOKEN, (generation,)))
+            then = dict(
+                rows(
+                    connection,
+                    "SELECT language, passages FROM means WHERE generation = ?",
+                    (generation,),
+                )
+            )
+        return {language: (then.get(language, 0), count) for language, count in now.items()}
 
     def sweep(self) -> int:
         """Delete vectors that serve no chunk any more; the number deleted."""
