@@ -29,8 +29,8 @@ _FEWEST = 8
 # shares less.
 _SAME = 0.8
 
-# So many documents of each list are looked at before all are.
-_HEAD = 40
+# So many documents of each list, a page of them, are looked at before all are.
+_HEAD = 20
 
 # Texts that share so much share one of their smallest hashes.
 _FIRST = 3
