@@ -302,6 +302,7 @@ class Saver:
                     raise Conflict(one.id, expected, one.version)
             changes = {one.id: change(one) for one in held}
             self._store.amend([one for one in changes.values() if one is not None])
+            self._store.settle(beyond=MOST_UNSETTLED)
             return [_told(one, changes[one.id]) for one in held]
 
         return self._repeated(amended, anew=expected is None)

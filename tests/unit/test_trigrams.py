@@ -11,7 +11,7 @@ import pytest
 from tests.builders import COLLECTION, prepared, put
 from twolane import Draft, Library, Settings
 from twolane.indexing import Report
-from twolane.model import Collection
+from twolane.model import Batch, Collection
 from twolane.scopes import Scope
 from twolane.stores.sqlite import SqliteStore
 
@@ -51,6 +51,53 @@ def test_stray_trigrams_are_noticed_and_mended(store: SqliteStore, damage: str) 
     store.settle()
     assert store.check() == []
     assert [one.id for one in store.exact("drum", Scope(), limit=9)] == ["b"]
+
+
+def _letters(location: str) -> set[str]:
+    """The trigrams that a database holds of names and texts."""
+    connection = apsw.Connection(location)
+    found = set()
+    for table in ("name_trigrams", "text_trigrams"):
+        connection.execute(
+            f"CREATE VIRTUAL TABLE temp.{table}_v USING fts5vocab(main, {table}, row)"
+        )
+        found |= {term for (term,) in connection.execute(f"SELECT term FROM {table}_v")}
+    connection.close()
+    return found
+
+
+def test_a_purged_document_leaves_no_letters(store: SqliteStore) -> None:
+    """What was purged, and what was in a collection that is removed, is in no index any more."""
+    assert {"xyl", "rum"} <= _letters(store.location)
+    store.apply(Batch(COLLECTION, purges=["a"]))
+    assert "xyl" not in _letters(store.location)
+    assert "rum" in _letters(store.location)
+    assert store.check() == []
+    store.remove_collection(COLLECTION)
+    assert _letters(store.location) == set()
+
+
+def test_mending_makes_the_letters_again(tmp_path: Path) -> None:
+    """A library that was mended looks nothing through one by one."""
+    with Library.open(tmp_path / "y.db", settings=Settings(embedder="none")) as library:
+        library.save(Draft("a", title="One", body="a xylophone"))
+        library._store.settle()
+        connection = apsw.Connection(library._store.location)
+        connection.execute("DELETE FROM text_trigrams")
+        assert library.repair()
+        assert connection.execute("SELECT count(*) FROM unsettled").get == 0
+        connection.close()
+        assert library.check() == []
+        assert "xyl" in _letters(library._store.location)
+
+
+def test_an_import_leaves_nothing_to_look_through(tmp_path: Path) -> None:
+    """However few documents an import brings, their letters are in the index when it returns."""
+    rows = tmp_path / "notes.jsonl"
+    rows.write_text('{"id": "a", "title": "One", "body": "a xylophone"}\n', "utf-8")
+    with Library.open(tmp_path / "y.db", settings=Settings(embedder="none")) as library:
+        library.import_jsonl(rows)
+        assert "xyl" in _letters(library._store.location)
 
 
 def test_few_unsettled_documents_may_wait(store: SqliteStore) -> None:
@@ -94,3 +141,6 @@ def test_many_unsettled_documents_are_settled_while_writing(
             library.save(Draft(f"Saved {number}", body="drum"))
             look(Report(""))
         assert 0 < max(held[50:]) <= 20
+        library.add_tags([f"Saved {number}" for number in range(25)], ["loud"])
+        look(Report(""))
+        assert held[-1] == 0

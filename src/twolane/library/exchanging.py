@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     Show = Callable[[ImportReport], None]
 
-# Fewer documents than this are settled with the next ones that come.
-_MANY = 200
-
 # What a file of notes may end in.
 _TEXTS = ("*.md", "*.markdown", "*.txt")
 
@@ -162,7 +159,7 @@ class Exchanging(Held):
 
         report = ImportReport(name, size=text.size if text is not None else 0)
         Importer(self._store, self.settings, scope, report, merge=merge).run(rows, show)
-        if report.added + report.changed >= _MANY:
+        if report.added or report.changed:
             # A search by letters would look through what is not settled, one by one.
             self._store.settle()
         if not report.rows and not report.collections and (text is None or text.size):

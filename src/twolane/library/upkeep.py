@@ -23,7 +23,11 @@ class Upkeep(Held):
     def repair(self, *, scope: Scope = LOCAL) -> list[Problem]:
         """Mend what can be mended, all of it or nothing; what was done."""
         require(scope, Capability.ADMIN)
-        return self._store.repair()
+        done = self._store.repair()
+        if done:
+            # Letters are looked up quickly again when this returns, not only after more writing.
+            self._store.settle()
+        return done
 
     def backup(self, target: str | os.PathLike[str], *, scope: Scope = LOCAL) -> Path:
         """Write a copy of the library as it is now, while it is in use, and verify it."""

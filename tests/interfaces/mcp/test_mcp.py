@@ -14,9 +14,14 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
+from tests.builders import COLLECTION, prepared, put
 from tests.interfaces.conftest import Cli, write
+from twolane import Library, Scope, Settings
 from twolane.chunking import estimate_tokens
+from twolane.interfaces.mcp import texts
 from twolane.interfaces.mcp.tools import TOOLS
+from twolane.model import Collection
+from twolane.stores.memory import MemoryStore
 
 NOTES = {
     "garden/compost.md": (
@@ -116,6 +121,23 @@ def test_everything_over_one_connection(library: Cli) -> None:
         await _refusals(client)
 
     over_streams(library, session)
+
+
+def test_copies_are_told() -> None:
+    """A result names a few of its copies, and a copy names what it is a copy of."""
+    letter = "The wheel of the tide mill was mended in spring, when the water stood low and clear."
+    store = MemoryStore()
+    store.add_collection(Collection(COLLECTION))
+    put(store, *(prepared(f"mill-{number}", letter, title="Tide mill") for number in range(5)))
+    with Library(store, Settings(), None) as library:
+        first, *_, last = (
+            line
+            for line in texts.found(library, Scope(), library.search("tide mill"), 1000).split("\n")
+            if "[mill-" in line
+        )
+    assert first.endswith("; also as mill-1, mill-2, mill-3 and 1 more")
+    assert last.startswith("5. Tide mill [mill-4]")
+    assert last.endswith("; a copy of mill-0")
 
 
 async def _instructions(client: Client) -> None:

@@ -75,6 +75,14 @@ tags: [garden]
 
 A shop with tomatoes that nobody else has.
 """,
+    **{
+        f"{folder}/mill.md": """\
+# Tide mill
+
+The wheel was mended in spring, when the water stood low and clear.
+"""
+        for folder in ("2019", "2020", "2021", "2022", "2023")
+    },
     HOSTILE_PATH: f"""\
 ---
 title: "{HOSTILE_TITLE}"

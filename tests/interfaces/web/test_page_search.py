@@ -99,6 +99,20 @@ def test_back_and_forward(page: Page) -> None:
     expect(page.locator(".result .open").first).to_have_text("Tomato soup")
 
 
+def test_copies(page: Page) -> None:
+    """A result names a few of its copies, and a copy names what it is a copy of."""
+    search(page, '"tide mill"')
+    best = page.locator(".result").first.locator(".copies")
+    expect(best).to_contain_text("4 copies:")
+    expect(best).to_contain_text("and 1 more")
+    expect(best.locator("a")).to_have_text([f"vault/{year}/mill.md" for year in (2020, 2021, 2022)])
+    copy = page.locator(".result", has=page.locator(".path", has_text="vault/2023/mill.md"))
+    expect(copy.locator(".copies")).to_have_text("A copy of vault/2019/mill.md")
+    best.locator("a").first.click()
+    expect(page.locator("#drawer-title")).to_have_text("Tide mill")
+    assert "2020" in page.url
+
+
 def test_filters(page: Page) -> None:
     """Kinds, tags, collections and dates narrow the answer, with counts, chips and the address."""
     search(page, "tomatoes")

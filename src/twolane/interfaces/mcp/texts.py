@@ -30,6 +30,9 @@ _MARK = re.compile(r"</?mark>")
 # What a line that something was left out costs, with room for its numbers.
 _REMARK_TOKENS = 30
 
+# So many copies of a result are named; the others are counted.
+_MOST_COPIES = 3
+
 
 def named(scope: Scope) -> Scope:
     """The scope for a document that is named outright: it may be archived."""
@@ -149,7 +152,17 @@ def _cited(place: int, one: Result) -> str:
     """The line that names a result and says where its passage stands."""
     relevance = "" if one.relevance is None else f" relevance {one.relevance:.2f}"
     where = f"{one.path or one.url or ''}{_trail(one.heading)}{_range(one.lines)}"
-    return f"{place}. {one.title} [{one.id}] {where}{relevance}"
+    return f"{place}. {one.title} [{one.id}] {where}{relevance}{_copied(one)}"
+
+
+def _copied(one: Result) -> str:
+    """What a result is a copy of, and its own copies; a few ids are enough to find them all."""
+    said = f"; a copy of {one.copy_of}" if one.copy_of else ""
+    if one.copies:
+        more = len(one.copies) - _MOST_COPIES
+        said += f"; also as {', '.join(one.copies[:_MOST_COPIES])}"
+        said += f" and {more} more" if more > 0 else ""
+    return said
 
 
 def _passage(library: Library, scope: Scope, one: Result) -> str:

@@ -150,7 +150,7 @@ def _words(connection: apsw.Connection) -> str | None:
 
 
 def _trigrams(connection: apsw.Connection) -> str | None:
-    """Empty the trigrams that are wrong; they are made again with the next writing."""
+    """Empty the trigrams that are wrong; settling makes them again."""
     stray = stray_trigrams(connection)
     schema = _schema()
     for name in stray:

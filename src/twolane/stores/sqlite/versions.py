@@ -66,11 +66,19 @@ def wipe(connection: apsw.Connection) -> None:
         "DELETE FROM tags WHERE NOT EXISTS"
         " (SELECT 1 FROM document_tags AS dt WHERE dt.tag = tags.row)"
     )
+    for letters in ("name_trigrams", "text_trigrams"):
+        connection.execute(f"DELETE FROM {letters} WHERE rowid IN ({_GONE})")
+    connection.execute(f"DELETE FROM unsettled WHERE document IN ({_GONE})")
     for index in _INDEXES:
         connection.execute(f"INSERT INTO {index}({index}) VALUES ('optimize')")
 
 
 _INDEXES = ("words", "name_trigrams", "text_trigrams")
+
+# Documents that are gone, and whose letters would only go when trigrams are made.
+_GONE = """
+SELECT document FROM unsettled
+WHERE NOT EXISTS (SELECT 1 FROM documents WHERE documents.row = unsettled.document)"""
 
 
 def empty_log(connection: apsw.Connection) -> None:

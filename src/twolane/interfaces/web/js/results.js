@@ -11,6 +11,8 @@ const MOST = 100;
 const MORE = 20;
 // Below this a result is more likely a neighbour than an answer.
 const LIKELY = 0.2;
+// So many copies of a result are named; the others are counted.
+const MOST_COPIES = 3;
 
 /** A whole answer: notices, results and what to do next. */
 export function answerView(answer, state) {
@@ -103,6 +105,7 @@ function resultItem(result, index, unlikely) {
       relevanceBar(result.relevance)),
     placeLine(result),
     result.snippet ? el("p", { class: "snippet" }, marked(result.snippet)) : null,
+    copyLine(result),
     el("div", { class: "foot" },
       tagList(result.tags),
       el("span", { class: "votes" }, result.contributions.map(vote)),
@@ -115,6 +118,16 @@ function resultItem(result, index, unlikely) {
           t("similar")),
         safeLink(result), programLink(result)),
     ), el("span", { class: "unseen" }, t("results.place", { n: index + 1 })));
+}
+
+/** Where else the same is, or what this is a copy of; nothing for a document without copies. */
+function copyLine({ copies = [], copy_of: first }) {
+  if (!copies.length && !first) return null;
+  const link = (doc) => [" ", el("a", { href: address({ panel: "read", doc, lines: "" }) }, doc)];
+  const more = copies.length - MOST_COPIES;
+  return el("p", { class: "copies" },
+    first ? [t("copy.of"), link(first)] : [t("copies", { n: copies.length }),
+      copies.slice(0, MOST_COPIES).map(link), more > 0 ? ` ${t("copies.more", { n: more })}` : null]);
 }
 
 function safeLink(result) {
