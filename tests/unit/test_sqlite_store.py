@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -15,7 +16,7 @@ from tests.builders import prepared
 from twolane.errors import NewerSchema, NoDatabase, NotADatabase, StoreBusy, StoreError
 from twolane.model import Batch, Collection, Space
 from twolane.scopes import Scope, Word
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import SqliteStore, matrix
 from twolane.stores.sqlite.database import SCHEMA, Database
 
 SPACE = Space("test", "m", "1", 4, "1")
@@ -126,7 +127,7 @@ from pathlib import Path
 import numpy as np
 from tests.builders import prepared
 from twolane.model import Batch, Space
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import SqliteStore, matrix
 store = SqliteStore.open(Path(sys.argv[1]))
 generation = store.open_generation(Space("test", "m", "1", 4, "1")).number
 for line in sys.stdin:
@@ -257,3 +258,14 @@ def test_vectors_that_are_done_with_leave_memory(tmp_path: Path) -> None:
     store.drop_generation(numbers[0])
     assert [one.number for one in other.generations()] == numbers[1:]
     assert set(other._cached) == {numbers[1], numbers[2]}
+
+
+def test_new_vectors_are_found_without_looking_at_all(tmp_path: Path) -> None:
+    """Vectors are read in the order of the file: none is sorted in memory, none is read in vain."""
+    with closing(filled(tmp_path / "x.db", "ant")) as store, store._db.read() as connection:
+        for statement in (matrix._VECTORS, matrix._HOW_MANY_NEW, matrix._SERVED_ANEW):
+            asked = {"generation": 1, "row": 7}
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", asked)]
+            assert any("INTEGER PRIMARY KEY (rowid>?)" in step for step in plan)
+            assert not any("(generation=" in step for step in plan)
+            assert "UNION" in statement or not any("TEMP B-TREE" in step for step in plan)

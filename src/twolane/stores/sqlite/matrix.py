@@ -45,13 +45,20 @@ ORDER BY c.document, c.position"""
 _CHANGED = "SELECT row FROM documents WHERE revision > ?"
 _GONE = "SELECT document FROM tombstones WHERE revision > ?"
 
+# New vectors are found by their row numbers, hence the signs before `generation`: by an index that
+# begins with it, all would be looked at for one new, and sorted in memory for their order.
+_VECTORS = """
+SELECT row, vector FROM vectors WHERE +generation = :generation AND row > :row ORDER BY row"""
+_HOW_MANY_NEW = "SELECT count(*) FROM vectors WHERE +generation = :generation AND row > :row"
+_HOW_MANY = "SELECT count(*) FROM vectors WHERE generation = :generation"
+
 # Documents with a chunk that a vector newer than :row may serve.
 _SERVED_ANEW = """
 SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.text_hash = v.text_hash
-WHERE v.generation = :generation AND v.row > :row
+WHERE +v.generation = :generation AND v.row > :row
 UNION
 SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.lender = v.text_hash
-WHERE v.generation = :generation AND v.row > :row"""
+WHERE +v.generation = :generation AND v.row > :row"""
 
 
 class Near(NamedTuple):
@@ -181,21 +188,13 @@ class VectorCache:
         return found
 
     def _load_vectors(self, connection: apsw.Connection, after: int) -> None:
-        rows = connection.execute(
-            "SELECT count(*), coalesce(length(min(vector)), 0) / 4 FROM vectors"
-            " WHERE generation = ? AND row > ?",
-            (self.generation, after),
-        ).fetchone()
-        fresh, dimensions = rows or (0, 0)
-        if not fresh:
-            return
-        self._reserve(self._count + fresh, dimensions)
-        cursor = connection.execute(
-            "SELECT row, vector FROM vectors WHERE generation = ? AND row > ? ORDER BY row",
-            (self.generation, after),
-        )
+        sought = {"generation": self.generation, "row": after}
+        fresh = connection.execute(_HOW_MANY_NEW if after else _HOW_MANY, sought).get
+        total = self._count + fresh
+        cursor = connection.execute(_VECTORS, sought)
         while block := list(islice(cursor, _BLOCK)):
             end = self._count + len(block)
+            self._reserve(total, len(block[0][1]) // 4)
             self._vector_rows[self._count : end] = [row for row, _ in block]
             joined = b"".join(blob for _, blob in block)
             self._vectors[self._count : end] = np.frombuffer(joined, "<f4").reshape(len(block), -1)
