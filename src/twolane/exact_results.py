@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twolane.answers import Fused, Result
+from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
 from twolane.highlighting import Mention, highlighted, one_line, snippet, sought
 from twolane.model import Chunk, Document
@@ -96,3 +96,9 @@ def _shown(document: Document, chunk: Chunk | None, needle: str) -> tuple[str, l
 
 def _mentions(text: str, needle: str) -> list[Mention]:
     return [Mention(start, end, 1) for start, end in places(text, needle)]
+
+
+def only_by_letters(fused: Fused) -> bool:
+    """Whether words did not find the document, so that its letters have to be shown."""
+    lanes = {one.lane for one in fused.contributions}
+    return Lane.EXACT in lanes and Lane.LEXICAL not in lanes

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from twolane.answers import Contribution, Fused, Hit, Lane
+from twolane.answers import Contribution, Counterpart, Fused, Hit, Lane
 from twolane.model import EMPTY
 
 # Ties go by id; who may not overtake must not win a tie either.
@@ -23,11 +23,15 @@ _NO_CHUNK = (None, None)
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One lane's answer: its weight and its hits, best first."""
+    """One lane's answer: its weight and its hits, best first.
+
+    `translated` are those in other languages, by words that mean the same.
+    """
 
     lane: Lane
     weight: float
     hits: Sequence[Hit]
+    translated: Sequence[Hit] = ()
 
 
 def fuse(
@@ -36,12 +40,15 @@ def fuse(
     k: float,
     plausible: Collection[str] | None = None,
     same: Mapping[str, str] = EMPTY,
+    translation: float = 1.0,
 ) -> list[Fused]:
     """All documents of all rankings by `Σ weight × vote / (k + rank)`, ties by id.
 
     `plausible` are the languages that the query may be in, or None where it has no language.
     With them, the lexical lane abstains on a document whose languages are none of them, and
     lends its weight to the document's dense rank, unless the words it found there count for more.
+    If it could read some documents in translation, half of that is what it thinks of each, which
+    counts `translation` times as much as words of the query's own language would.
     Where that document has a counterpart in the query's language, the lane judges it by that.
     Documents that are the `same` (copy → original) share a rank, so that copies push nothing down.
     """
@@ -63,7 +70,9 @@ def fuse(
             if hit.position is not None:
                 chunks[id] = (hit.position, hit.sentence)
     if plausible is not None:
-        _abstain({ranking.lane: ranking for ranking in rankings}, votes, k, plausible, same)
+        lanes = {ranking.lane: ranking for ranking in rankings}
+        read = _read(lanes.get(Lane.LEXICAL), k, same, translation)
+        _abstain(lanes, votes, k, plausible, same, read)
     fused = []
     for id, given in votes.items():
         position, sentence = chunks.get(id, _NO_CHUNK)
@@ -91,10 +100,12 @@ def _abstain(
     k: float,
     plausible: Collection[str],
     same: Mapping[str, str],
+    read: dict[str, float],
 ) -> None:
     lexical, dense = rankings.get(Lane.LEXICAL), rankings.get(Lane.DENSE)
-    if lexical is None or dense is None:
+    if lexical is None or (dense is None and not read):
         return
+    matched = {hit.id: hit.matched for hit in lexical.translated}
     # What the lane would have said at best: its own surest vote for this query.
     surest = max((hit.vote for hit in lexical.hits), default=0.0)
     said = {hit.id: _value(lexical, rank, hit, k) for rank, hit in _ranked(lexical.hits, same)}
@@ -102,7 +113,7 @@ def _abstain(
     # The best by words, if it is also nearer in meaning, is not overtaken by a mere guess.
     best = lexical.hits[0].id if lexical.hits else None
     ceiling = inf
-    for rank, hit in _ranked(dense.hits, same):
+    for rank, hit in _ranked(dense.hits if dense else (), same):
         if not own.isdisjoint(hit.languages):
             if hit.id == best:
                 ceiling = _JUST_BELOW * sum([one.value for one in votes[hit.id]])
@@ -110,26 +121,58 @@ def _abstain(
         # It takes the dense lane's word for it, so a lane at a loss is believed less.
         vote = surest * sqrt(hit.vote)
         value = lexical.weight * vote / (k + rank)
-        value = max(0.0, min(value, ceiling - _value(dense, rank, hit, k)))
+        if matched:
+            value = (value + read.pop(hit.id, 0.0)) / 2
+        meant = next(one.value for one in votes[hit.id] if one.lane == Lane.DENSE)
+        value = max(0.0, min(value, ceiling - meant))
         if hit.counterpart is not None:
             # The surer it is that both say the same, the more its opinion of the other counts,
             # also where that is a no.
             close = hit.counterpart.closeness
             value = close * said.get(hit.counterpart.id, 0.0) + (1 - close) * value
-        given = next((one for one in votes[hit.id] if one.lane == Lane.LEXICAL), None)
-        if given is None or given.value < value:
-            # A stray word in another language is no reason to rank below no word at all.
-            votes[hit.id] = [
-                *(one for one in votes[hit.id] if one.lane != Lane.LEXICAL),
-                Contribution(
-                    lane=Lane.LEXICAL,
-                    rank=given.rank if given else None,
-                    score=given.score if given else None,
-                    weight=lexical.weight,
-                    vote=vote,
-                    value=value,
-                    abstained=True,
-                    matched=given.matched if given else (),
-                    counterpart=hit.counterpart,
-                ),
-            ]
+        _lend(lexical, votes, hit.id, vote, value, matched.get(hit.id, ()), hit.counterpart)
+    for hit in lexical.translated:
+        if hit.id in read:
+            _lend(lexical, votes, hit.id, hit.vote, read[hit.id] / 2, hit.matched, None)
+
+
+def _read(
+    lexical: Ranking | None, k: float, same: Mapping[str, str], factor: float
+) -> dict[str, float]:
+    """What the lane would give the documents that it read in translation."""
+    if lexical is None:
+        return {}
+    return {
+        hit.id: factor * _value(lexical, rank, hit, k)
+        for rank, hit in _ranked(lexical.translated, same)
+    }
+
+
+def _lend(
+    lexical: Ranking,
+    votes: dict[str, list[Contribution]],
+    id: str,
+    vote: float,
+    value: float,
+    matched: tuple[str, ...],
+    counterpart: Counterpart | None,
+) -> None:
+    """Let the lane vote for a document that it cannot judge, unless its own vote is higher."""
+    cast = votes.get(id, [])
+    given = next((one for one in cast if one.lane == Lane.LEXICAL), None)
+    # A stray word in another language is no reason to rank below no word at all.
+    if given is None or given.value < value:
+        votes[id] = [
+            *(one for one in cast if one.lane != Lane.LEXICAL),
+            Contribution(
+                lane=Lane.LEXICAL,
+                rank=given.rank if given else None,
+                score=given.score if given else None,
+                weight=lexical.weight,
+                vote=vote,
+                value=value,
+                abstained=True,
+                matched=matched or (given.matched if given else ()),
+                counterpart=counterpart,
+            ),
+        ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Frequencies, Hit, Neighbour
 from twolane.counterparts import Bounds, Lifted, lifted
+from twolane.model import Generation
 from twolane.ports import Retrieval
 from twolane.query import Query
 from twolane.scopes import Scope, Word
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
 
 # The engine's own order picks this many candidates per document wanted; ours then ranks them.
 _CANDIDATES_PER_HIT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a lane brought back, how long it took, and what went wrong if it could not run."""
+
+    hits: Sequence[Hit]
+    ms: float
+    generation: Generation | None = None
+    failure: str | None = None
+    remark: str | None = None
+    translated: Sequence[Hit] = ()
 
 
 def lexical_hits(

@@ -63,21 +63,25 @@ def score(
     Without `by_coverage` it is BM25F alone.
     """
     weighed = [
-        (_needles(word), rarity(word, frequencies), word.weight, word.text) for word in words
+        (_needles(word), _kin(word), rarity(word, frequencies), word.weight, word.text)
+        for word in words
     ]
-    total = sum(weight for _, weight, _, _ in weighed) or 1.0
+    total = sum(weight for _, _, weight, _, _ in weighed) or 1.0
     scored = []
     for candidate in candidates:
         fields = _fields(candidate, frequencies.average_lengths)
         points = covered = 0.0
         matched = []
-        for needles, weight, trust, text in weighed:
-            count = 0.0
+        for needles, kin, weight, typed, text in weighed:
+            count, trust = 0.0, typed
             for stream, factor in fields:
                 for needle in needles:
                     found = stream.count(needle)
                     if found:
                         count += found * factor
+            if not count and kin:
+                count, likeness = _kinship(kin, fields)
+                trust = typed * likeness
             if count:
                 points += trust * weight * count / (_SATURATION + count)
                 covered += trust * weight
@@ -98,15 +102,42 @@ def score(
 
 
 def rarity(word: Word, frequencies: Frequencies) -> float:
-    """The word's inverse document frequency; its commonest stem decides."""
-    containing = max((frequencies.containing.get(term, 0) for term in word.terms), default=0)
+    """The word's inverse document frequency; its commonest stem decides.
+
+    A word that no document holds is as rare as those that mean the same.
+    """
+    containing = max((frequencies.containing.get(term, 0) for term in word.own), default=0)
+    containing = containing or max(
+        (frequencies.containing.get(term, 0) for term in word.terms), default=0
+    )
     documents = max(frequencies.documents, containing)
     return log(1 + (documents - containing + 0.5) / (containing + 0.5))
 
 
 def _needles(word: Word) -> list[str]:
     # A stem stands between two spaces; a prefix is only bounded on its left.
-    return [f" {term}" if word.prefix else f" {term} " for term in word.terms]
+    return [f" {term}" if word.prefix else f" {term} " for term in word.own]
+
+
+def _kin(word: Word) -> list[tuple[str, float]]:
+    return [(f" {term} ", likeness) for term, likeness in word.kin]
+
+
+def _kinship(
+    kin: Sequence[tuple[str, float]], fields: Sequence[tuple[str, float]]
+) -> tuple[float, float]:
+    """How often words that mean the same occur, and how surely they do."""
+    count = surest = 0.0
+    for needle, likeness in kin:
+        found = 0.0
+        for stream, factor in fields:
+            times = stream.count(needle)
+            if times:
+                found += times * factor
+        if found:
+            count += likeness * found
+            surest = max(surest, likeness)
+    return count, surest
 
 
 def _fields(candidate: Candidate, averages: Mapping[str, float]) -> list[tuple[str, float]]:

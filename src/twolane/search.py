@@ -14,12 +14,12 @@ from twolane.answers import Answer, Degradation, Fused, Hit, Lane, LaneReport, M
 from twolane.copies import folded, originals
 from twolane.errors import EmbedderError, EmbedderUnavailable, NotPermitted, StoreError
 from twolane.exact import exact_hits
-from twolane.exact_results import exact_result_of
+from twolane.exact_results import exact_result_of, only_by_letters
 from twolane.fusion import Ranking, fuse
 from twolane.identity import identity_hits
 from twolane.intent import Intent
-from twolane.lanes import Closer, dense_hits, lexical_hits
-from twolane.model import Generation, Space
+from twolane.lanes import Closer, Found, dense_hits, lexical_hits
+from twolane.model import Space
 from twolane.permissions import require
 from twolane.plan import Plan, plan_for
 from twolane.ports import Store
@@ -32,6 +32,7 @@ from twolane.sentence_codes import sentence_part
 from twolane.settings import Settings
 from twolane.signals import boosted, floored
 from twolane.spaces import Background, Embedders, Served, bounds, choose, confidence, embed_query
+from twolane.translating import translated_hits
 from twolane.understanding import Asked, Understanding
 
 log = logging.getLogger("twolane")
@@ -40,17 +41,6 @@ log = logging.getLogger("twolane")
 _FEW = 10
 
 SWITCHED_OFF = "semantic search is switched off (semantic = false)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a lane brought back, how long it took, and what went wrong if it could not run."""
-
-    hits: Sequence[Hit]
-    ms: float
-    generation: Generation | None = None
-    failure: str | None = None
-    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +80,7 @@ class Searcher:
         self._embedders = embedders
         self._pinned = pinned
         self._background = Background()
-        self._overdue: set[Future[_Found]] = set()
+        self._overdue: set[Future[Found]] = set()
         self._understanding = Understanding(store, settings)
         self._warned: set[tuple[Lane, str]] = set()
 
@@ -153,7 +143,11 @@ class Searcher:
         plan = plan.followed(found)
         same = self._same(one.hits for one in found.values()) if mode != Mode.EXACT else {}
         fused = fuse(
-            [Ranking(lane, plan.weights[lane], found[lane].hits) for lane in found],
+            [
+                Ranking(lane, plan.weights[lane], one.hits, one.translated)
+                for lane, one in found.items()
+            ],
+            translation=self._settings.translation_weight,
             k=self._settings.rrf_k,
             plausible=self._plausible(query),
             same=same,
@@ -222,16 +216,16 @@ class Searcher:
 
     def _run(
         self, asked: Asked, plan: Plan, wanted: int, caller: Scope
-    ) -> tuple[dict[Lane, _Found], tuple[Degradation, ...]]:
+    ) -> tuple[dict[Lane, Found], tuple[Degradation, ...]]:
         """Run the lanes beside each other; the dense one within its time."""
         query, scope, letters = asked.query, asked.scope, asked.letters
         pool = max(self._settings.pool, wanted)
-        waiting: Future[_Found] | _Found | None = None
+        waiting: Future[Found] | Found | None = None
         if Lane.DENSE in plan.weights and query.meaning:
             waiting = self._start_dense(query, scope, pool, caller)
-        found: dict[Lane, _Found] = {}
+        found: dict[Lane, Found] = {}
         if Lane.LEXICAL in plan.weights:
-            found[Lane.LEXICAL] = self._lexical(query, scope, pool)
+            found[Lane.LEXICAL] = self._lexical(asked, pool)
         if Lane.IDENTITY in plan.weights and letters:
             found[Lane.IDENTITY] = self._by_letters(identity_hits, letters, scope, _FEW)
         silent = not any(one.hits for one in found.values())
@@ -250,7 +244,7 @@ class Searcher:
 
     def _by_letters(
         self, find: Callable[..., list[Hit]], letters: str, scope: Scope, limit: int
-    ) -> _Found:
+    ) -> Found:
         """What a lane finds that looks at letters; without it the others still answer."""
         started = time.perf_counter()
         hits: Sequence[Hit] = ()
@@ -259,34 +253,42 @@ class Searcher:
             hits = find(self._store, letters, scope, limit=limit)
         except StoreError as error:
             failure = str(error)
-        return _Found(hits, (time.perf_counter() - started) * 1000, failure=failure)
+        return Found(hits, (time.perf_counter() - started) * 1000, failure=failure)
 
-    def _lexical(self, query: Query, scope: Scope, pool: int) -> _Found:
+    def _lexical(self, asked: Asked, pool: int) -> Found:
         started = time.perf_counter()
         hits = lexical_hits(
             self._store,
-            query,
-            scope,
+            asked.query,
+            asked.scope,
             limit=pool,
             common_share=self._settings.common_share,
             coverage_power=self._settings.coverage_power,
             relaxation=self._settings.relaxation,
         )
-        return _Found(hits, (time.perf_counter() - started) * 1000)
+        translated = translated_hits(
+            self._store,
+            asked.translated,
+            asked.scope,
+            own=self._plausible(asked.query),
+            limit=pool,
+            coverage_power=self._settings.coverage_power,
+        )
+        return Found(hits, (time.perf_counter() - started) * 1000, translated=translated)
 
     def _start_dense(
         self, query: Query, scope: Scope, pool: int, asked: Scope
-    ) -> Future[_Found] | _Found:
+    ) -> Future[Found] | Found:
         if Capability.SEMANTIC not in asked.capabilities:
-            return _Found((), 0.0, failure=str(NotPermitted(Capability.SEMANTIC)))
+            return Found((), 0.0, failure=str(NotPermitted(Capability.SEMANTIC)))
         if not self._settings.semantic:
-            return _Found((), 0.0, failure=SWITCHED_OFF)
+            return Found((), 0.0, failure=SWITCHED_OFF)
         self._overdue = {future for future in self._overdue if not future.done()}
         if self._overdue:
-            return _Found((), 0.0, failure="the embedder is still busy with an earlier query")
+            return Found((), 0.0, failure="the embedder is still busy with an earlier query")
         return self._background.submit(lambda: self._dense(query, scope, pool))
 
-    def _dense(self, query: Query, scope: Scope, pool: int) -> _Found:
+    def _dense(self, query: Query, scope: Scope, pool: int) -> Found:
         started = time.perf_counter()
         while True:
             served = None
@@ -297,11 +299,11 @@ class Searcher:
             except (EmbedderError, StoreError) as error:
                 if served is None or not self._is_gone(served):
                     taken = (time.perf_counter() - started) * 1000
-                    return _Found((), taken, failure=str(error))
+                    return Found((), taken, failure=str(error))
                 continue
             if hits or not self._is_gone(served):
                 taken = (time.perf_counter() - started) * 1000
-                return _Found(hits, taken, served.generation, remark=served.remark)
+                return Found(hits, taken, served.generation, remark=served.remark)
 
     def _meant(self, served: Served, query: Query, scope: Scope, pool: int) -> Sequence[Hit]:
         generation = served.generation
@@ -344,17 +346,15 @@ class Searcher:
             bounds=bounds(space) if self._settings.counterparts else None,
         )
 
-    def _finish_dense(self, waiting: Future[_Found] | _Found) -> _Found:
-        if isinstance(waiting, _Found):
+    def _finish_dense(self, waiting: Future[Found] | Found) -> Found:
+        if isinstance(waiting, Found):
             return waiting
         seconds = self._settings.embed_seconds
         try:
             return waiting.result(timeout=seconds)
         except TimeoutError:
             self._overdue.add(waiting)
-            return _Found(
-                (), seconds * 1000, failure=f"the embedder took longer than {seconds:g} s"
-            )
+            return Found((), seconds * 1000, failure=f"the embedder took longer than {seconds:g} s")
 
     def _listed(self, scope: Scope, wanted: int) -> list[Fused]:
         """A query of filters alone lists what they leave, newest first."""
@@ -369,7 +369,7 @@ class Searcher:
         by_letters = {
             one.id: exact_result_of(one, documents[one.id], chunks.get(one.id, ()), letters)
             for one in fused
-            if one.id in documents and _only_by_letters(one)
+            if one.id in documents and only_by_letters(one)
         }
         others = [one for one in fused if one.id not in by_letters]
         shown = {one.id: one for one in results_of(others, documents, chunks, query.marks)}
@@ -385,9 +385,3 @@ class Searcher:
             off = self._settings.embedder == "none" or not self._settings.semantic
             level = logging.INFO if off else logging.WARNING
             log.log(level, "%s lane: %s", degradation.lane, degradation.reason)
-
-
-def _only_by_letters(fused: Fused) -> bool:
-    """Whether words did not find the document, so that its letters have to be shown."""
-    lanes = {one.lane for one in fused.contributions}
-    return Lane.EXACT in lanes and Lane.LEXICAL not in lanes

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from twolane.model_settings import ModelSettings
 from twolane.setting_values import at_least, between, one_of, setting
+from twolane.signal_settings import SignalSettings
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSettings(ModelSettings):
+class ServerSettings(SignalSettings):
     """Where the server listens, whom it lets in, and how much it takes on."""
 
     host: str = setting("127.0.0.1", "The address that the server listens on.")

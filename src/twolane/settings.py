@@ -159,24 +159,6 @@ class Settings(ServerSettings):
         "Whether documents that say the same in two languages vouch for each other: the dense "
         "lane lifts the lower one, and the lexical lane judges a translation by its original.",
     )
-    recency_weight: float = _setting(
-        0.0, "Weight of how lately a document was changed; 0 is off.", _between(0, 10)
-    )
-    use_weight: float = _setting(
-        0.0, "Weight of how lately a document was used; 0 is off.", _between(0, 10)
-    )
-    usage_weight: float = _setting(
-        0.0, "Weight of how often a document was used; 0 is off.", _between(0, 10)
-    )
-    tag_weight: float = _setting(
-        0.0, "Weight of the share of the query's words that are tags; 0 is off.", _between(0, 10)
-    )
-    half_life_days: float = _setting(
-        180.0, "After so many days a change or a use counts half as much.", _between(0.1, 100_000)
-    )
-    half_uses: float = _setting(
-        10.0, "So many uses count half as much as any number of them.", _between(0.1, 1_000_000)
-    )
     kind_floor: int = _setting(
         1,
         "How many of the first ten results each kind of document that holds every word gets.",
@@ -212,6 +194,12 @@ class Settings(ServerSettings):
         "Weight of the exact lane's vote where letters say most: addresses, paths, symbols, "
         "quotations, parts of words, and where no other lane finds anything; 0 keeps the lane "
         "out of hybrid searches.",
+        _between(0, 100),
+    )
+    translation_weight: float = _setting(
+        1.5,
+        "How much words that mean the same in another language (English and Russian) count, "
+        "beside what the dense lane says of a document; 0 switches translation off.",
         _between(0, 100),
     )
     identity_weight: float = _setting(

@@ -29,7 +29,7 @@ T = TypeVar("T")
 _CONFIDENCE: dict[str, tuple[float, float]] = {
     "use": (0.10, 0.35),
     "e5": (0.15, 0.40),
-    "ensemble": (0.12, 0.35),
+    "ensemble": (0.05, 0.30),
 }
 
 # Even a lane at a loss is heard a little: its guess is better than none.

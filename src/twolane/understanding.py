@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from twolane.answers import Mode, Repair
 from twolane.intent import Intent, classify
+from twolane.language.translations import LANGUAGES
 from twolane.ports import Retrieval
 from twolane.query import Query, narrow, parse
 from twolane.query.literal import letters_of, parse_literally
 from twolane.repair import HeldVocabulary, repaired
-from twolane.scopes import Scope
+from twolane.scopes import Scope, Word
 from twolane.settings import Settings
+from twolane.translating import with_translations
+
+# So few words say too little about which of their translations was meant.
+_FEW_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,8 @@ class Asked:
 
     `letters` is what to look for by its letters, as it was typed.
     `lists` where there are no words to rank by: only filters and demands, or nothing at all.
+    `translated` are its words with those of other languages that mean the same; empty where no
+    document could be found by them.
     """
 
     query: Query
@@ -29,6 +37,7 @@ class Asked:
     scope: Scope
     letters: str
     lists: bool
+    translated: tuple[Word, ...] = ()
 
 
 class Understanding:
@@ -54,6 +63,7 @@ class Understanding:
             narrowed,
             letters_of(typed.meaning, text, mode, intent),
             lists=restricts and not query.marks and not query.meaning,
+            translated=self._translated(query) if mode == Mode.HYBRID else (),
         )
 
     def _parsed(self, text: str, mode: Mode, now: datetime | None) -> Query:
@@ -74,3 +84,21 @@ class Understanding:
             self._vocabulary.current,
             self._retrieval.languages(),
         )
+
+    def _translated(self, query: Query) -> tuple[Word, ...]:
+        """The words of a sentence with their translations, if the index holds any of these.
+
+        One or two words are too few to tell which of the translations was meant.
+        """
+        if len(query.words) <= _FEW_WORDS:
+            return ()
+        reading, held = query.reading, self._retrieval.languages()
+        foreign = LANGUAGES.intersection(held) - reading.languages
+        if not self._settings.translation_weight or not reading.spoken or not foreign:
+            return ()
+        words = [with_translations(word, self._held_terms) for word in query.words]
+        return tuple(words) if any(word.likeness for word in words) else ()
+
+    def _held_terms(self, terms: Sequence[str]) -> Collection[str]:
+        containing = self._retrieval.frequencies([Word("", tuple(terms))]).containing
+        return {term for term, documents in containing.items() if documents}

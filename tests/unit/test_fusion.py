@@ -172,3 +172,24 @@ def test_fusion_is_the_formula(
     assert [one.id for one in fused] == [
         one.id for one in sorted(fused, key=lambda one: (-one.score, one.id))
     ]
+
+
+def test_what_was_read_in_translation_is_half_of_the_lane_s_opinion() -> None:
+    """Half by the dense rank, half by the words that mean the same, with the factor asked for."""
+    russian = [hit("a", "ru"), hit("b", "ru")]
+    read = Ranking(Lane.LEXICAL, 1.0, [hit("english")], [russian[1]])
+    fused = fuse([read, dense(*russian)], k=60, plausible={"en"}, translation=1.5)
+    lent = {one.id: one.contributions[-1].value for one in fused if one.id != "english"}
+    assert lent["a"] == pytest.approx((1 / 61 + 0) / 2)
+    assert lent["b"] == pytest.approx((1 / 62 + 1.5 / 61) / 2)
+
+
+def test_translations_are_heard_without_the_dense_lane() -> None:
+    """Where meaning is missing, words that mean the same still bring a document."""
+    fused = fuse(
+        [Ranking(Lane.LEXICAL, 1.0, [hit("english")], [hit("russian", "ru")])],
+        k=60,
+        plausible={"en"},
+    )
+    assert [one.id for one in fused] == ["english", "russian"]
+    assert fused[1].contributions[0].abstained

@@ -237,6 +237,8 @@ def _explained(contribution: Contribution) -> str:
 
 def _abstained(contribution: Contribution) -> str:
     other = contribution.counterpart
+    if other is None and contribution.matched:
+        return "abstained: it read this in translation, and votes with the dense rank, too"
     if other is None:
         return "abstained: it cannot judge this language, and votes with the dense rank"
     return f"abstained: it judges by the counterpart {other.id}, {other.closeness:.0%} sure"

@@ -1,0 +1,129 @@
+"""Words that mean the same in another language: the dictionary, and what the lane does with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twolane import Library, Settings
+from twolane.answers import Candidate, Frequencies, Lane
+from twolane.language import stream
+from twolane.language.translations import read_dictionary, translations, write_dictionary
+from twolane.model import Stems
+from twolane.scopes import Word
+from twolane.scoring import score
+from twolane.translating import with_translations
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("bread", "хлеб"),
+        ("sleep", "спать"),
+        ("church", "церкви"),
+        ("доход", "income"),
+        ("лес", "forest"),
+    ],
+)
+def test_the_dictionary_knows_usual_words(word: str, other: str) -> None:
+    """A word of one language leads to the word of the other that means the same."""
+    (term,), (wanted,) = stream(word).split(), stream(other).split()
+    assert wanted in dict(translations(term))
+
+
+def test_terms_without_an_entry_have_no_translation() -> None:
+    """Nonsense, other scripts and broken text lead nowhere."""
+    for term in ("", "zzzz", "面包", "\ud800", "хлебxyz", "a" * 1000):
+        assert translations(term) == ()
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(codec="utf-8"), min_size=1, max_size=8),
+        st.lists(st.floats(0, 1), max_size=3),
+        max_size=20,
+    )
+)
+def test_a_dictionary_survives_its_file(entries: dict[str, list[float]]) -> None:
+    """What was written is read again, up to the grain of likeness."""
+    names = sorted(entries)
+    linked = {
+        name: [(names[number % len(names)], one) for number, one in enumerate(entries[name])]
+        for name in names
+    }
+    found = read_dictionary(write_dictionary(linked))
+    for name in names:
+        assert [(term, pytest.approx(one, abs=1 / 255)) for term, one in linked[name]] == found.of(
+            name
+        )
+    assert found.of("not there at all") == []
+
+
+def test_a_file_that_is_no_dictionary_is_refused() -> None:
+    """Other bytes are not taken for words."""
+    with pytest.raises(ValueError, match="not a dictionary"):
+        read_dictionary(b"PK34 and so on")
+
+
+def test_only_terms_that_documents_hold_are_added() -> None:
+    """A translation that no document holds finds nothing, so it does not crowd out another."""
+    word = with_translations(Word("bread", ("bread",)), lambda terms: {"хлеб"} & {*terms})
+    assert word.own == ("bread",)
+    assert [term for term, _ in word.kin] == ["хлеб"]
+    assert 0.5 < word.likeness[0] <= 1
+    none = with_translations(Word("bread", ("bread",)), lambda terms: ())
+    assert none == Word("bread", ("bread",))
+    assert with_translations(Word("bre", ("bre",), prefix=True), lambda terms: terms).likeness == ()
+
+
+def test_a_translation_counts_for_less_than_the_word() -> None:
+    """The document with the word itself is before the one with what means the same."""
+    word = Word("bread", ("bread", "хлеб"), likeness=(0.8,))
+    candidates = [
+        Candidate(name, ("en",), Stems(body=f" {term} "))
+        for name, term in (("foreign", "хлеб"), ("own", "bread"))
+    ]
+    known = Frequencies(10, {"bread": 1, "хлеб": 1}, {"body": 1.0})
+    own, foreign = score([word], candidates, known)
+    assert (own.id, own.coverage) == ("own", pytest.approx(1.0))
+    assert (foreign.id, foreign.coverage) == ("foreign", pytest.approx(0.8))
+
+
+NOTES = {
+    "хлеб.md": "# Хлеб\n\nТесто для хлеба стоит ночь в холодильнике, потом печь.\n",
+    "лес.md": "# Лес\n\nОсенью в лесу много грибов и мало людей.\n",
+    "river.md": "# River\n\nThe river is high in spring and the ferry does not go.\n",
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    for name, text in NOTES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    library = Library.open(settings=Settings(db=tmp_path / "notes.db", embedder="none"))
+    library.index(tmp_path)
+    return library
+
+
+def test_a_note_in_the_other_language_is_found_without_a_model(library: Library) -> None:
+    """The dictionary alone leads an English question to a Russian note."""
+    with library:
+        answer = library.search("how long should the bread dough rest")
+        assert [one.path for one in answer.results] == ["хлеб.md"]
+        (said,) = answer.results[0].contributions
+        assert (said.lane, said.abstained, said.matched[0]) == (Lane.LEXICAL, True, "bread")
+
+
+def test_translation_can_be_switched_off_and_leaves_other_modes_alone(
+    library: Library, tmp_path: Path
+) -> None:
+    """Words mode looks for the words that were typed, and so does all else with the setting 0."""
+    question = "how long should the bread dough rest"
+    with library:
+        assert library.search(question, mode="lexical").results == ()
+    settings = Settings(db=tmp_path / "notes.db", embedder="none", translation_weight=0.0)
+    with Library.open(settings=settings) as other:
+        assert other.search(question).results == ()
