@@ -75,12 +75,13 @@ def _plain(value: Any) -> Any:
 
 def _lines(text: Text, first: str, longest: int) -> Iterator[tuple[str, Any]]:
     """Each line's value, or why it has none."""
-    number, buffer, skipping = 1, first, False
+    number, buffer, at, skipping = 1, first, 0, False
     while buffer:
-        line, end, rest = buffer.partition("\n")
-        if not end and len(line) <= longest and (more := text.read(max(_PIECE, len(buffer)))):
+        end = buffer.find("\n", at)
+        line = buffer[at:] if end < 0 else buffer[at:end]
+        if end < 0 and len(line) <= longest and (more := text.read(max(_PIECE, len(line)))):
             # Reading as much again as there is keeps long lines from being looked at too often.
-            buffer += more
+            buffer, at = line + more, 0
             continue
         place = f"line {number}"
         if len(line) > longest and not skipping:
@@ -88,11 +89,11 @@ def _lines(text: Text, first: str, longest: int) -> Iterator[tuple[str, Any]]:
             yield place, BadRow(place, reason, ProblemCode.TOO_LARGE)
         elif not skipping and line.strip("\ufeff \t\r"):
             yield place, _decoded(line.strip("\ufeff \t\r"), place)
-        skipping = not end
-        number += bool(end)
-        buffer = rest if rest or not end else text.read(_PIECE)
-        if not end:
-            buffer = text.read(_PIECE)
+        skipping = end < 0
+        number += not skipping
+        at = end + 1
+        if skipping or at == len(buffer):
+            buffer, at = text.read(_PIECE), 0
 
 
 def _decoded(line: str, place: str) -> Any:
