@@ -168,10 +168,12 @@ def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool)
         ("slips", _more_slips),
         ("part", _part),
     ):
+        if not few and kind not in ("symbol", "transliteration"):
+            continue
         terms = find(text, stems, vocabulary)
         if kind in ("typo", "slips") and is_usual(text):
             terms = [term for term in terms if any(_begins_like(term, stem) for stem in stems)]
-        if terms and (few or kind in ("symbol", "transliteration")):
+        if terms:
             return Repair(text, tuple(terms[:_MOST]), kind, _by_ear(text, kind))
     return None
 

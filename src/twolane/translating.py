@@ -7,7 +7,7 @@ have another meaning, but well enough to be heard beside the dense lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 
@@ -27,21 +27,33 @@ _MOST = 6
 _ENOUGH = 4
 
 
-def with_translations(word: Word, held: Callable[[Sequence[str]], Collection[str]]) -> Word:
-    """The word with terms of another language that `held` says some document has."""
-    if word.prefix:
-        return word
-    similar: dict[str, float] = {}
-    for term in word.terms:
+def with_translations(
+    words: Sequence[Word], held: Callable[[Collection[str]], Collection[str]]
+) -> tuple[Word, ...]:
+    """The words, each with terms of another language that `held` says some document has."""
+    similar = [_similar(word) for word in words]
+    wanted = {term for others in similar for term in others}
+    there = held(wanted) if wanted else ()
+    return tuple(
+        _joined(word, {term: others[term] for term in others if term in there})
+        for word, others in zip(words, similar, strict=True)
+    )
+
+
+def _similar(word: Word) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for term in () if word.prefix else word.terms:
         for other, similarity in translations(term):
-            similar[other] = max(similarity, similar.get(other, 0.0))
-    there = held([*similar]) if similar else ()
-    best = sorted((term for term in similar if term in there), key=lambda one: -similar[one])
-    kept = best[:_MOST]
+            found[other] = max(similarity, found.get(other, 0.0))
+    return found
+
+
+def _joined(word: Word, others: Mapping[str, float]) -> Word:
+    kept = sorted(others, key=lambda term: -others[term])[:_MOST]
     return replace(
         word,
         terms=(*word.terms, *kept),
-        likeness=tuple(_likeness(similar[term]) for term in kept),
+        likeness=tuple(_likeness(others[term]) for term in kept),
     )
 
 
@@ -65,7 +77,7 @@ def translated_hits(
     others = [Word(word.text, tuple(term for term, _ in word.kin)) for word in words if word.kin]
     candidates = [
         one
-        for one in retrieval.lexical(others, scope, every=False, limit=2 * limit)
+        for one in retrieval.lexical(others, scope, every=False, limit=limit)
         if not any(language in own for language in one.languages)
     ]
     return [

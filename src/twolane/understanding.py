@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -96,9 +96,9 @@ class Understanding:
         foreign = LANGUAGES.intersection(held) - reading.languages
         if not self._settings.translation_weight or not reading.spoken or not foreign:
             return ()
-        words = [with_translations(word, self._held_terms) for word in query.words]
-        return tuple(words) if any(word.likeness for word in words) else ()
+        words = with_translations(query.words, self._held_terms)
+        return words if any(word.likeness for word in words) else ()
 
-    def _held_terms(self, terms: Sequence[str]) -> Collection[str]:
+    def _held_terms(self, terms: Collection[str]) -> Collection[str]:
         containing = self._retrieval.frequencies([Word("", tuple(terms))]).containing
         return {term for term, documents in containing.items() if documents}

@@ -70,13 +70,14 @@ def test_a_file_that_is_no_dictionary_is_refused() -> None:
 
 def test_only_terms_that_documents_hold_are_added() -> None:
     """A translation that no document holds finds nothing, so it does not crowd out another."""
-    word = with_translations(Word("bread", ("bread",)), lambda terms: {"хлеб"} & {*terms})
+    bread = Word("bread", ("bread",))
+    (word,) = with_translations([bread], lambda terms: {"хлеб"} & {*terms})
     assert word.own == ("bread",)
     assert [term for term, _ in word.kin] == ["хлеб"]
     assert 0.5 < word.likeness[0] <= 1
-    none = with_translations(Word("bread", ("bread",)), lambda terms: ())
-    assert none == Word("bread", ("bread",))
-    assert with_translations(Word("bre", ("bre",), prefix=True), lambda terms: terms).likeness == ()
+    assert with_translations([bread], lambda terms: ()) == (bread,)
+    begun = Word("bre", ("bread",), prefix=True)
+    assert with_translations([begun], lambda terms: terms) == (begun,)
 
 
 def test_a_translation_counts_for_less_than_the_word() -> None:
