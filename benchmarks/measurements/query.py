@@ -41,6 +41,7 @@ from twolane.model import Space
 from twolane.query import parse
 from twolane.scopes import Scope, Word
 from twolane.scoring import score
+from twolane.search import Searcher
 from twolane.settings import Settings
 from twolane.spaces import Background
 from twolane.stores.sqlite import SqliteStore
@@ -58,11 +59,13 @@ _CANDIDATES = 200
 
 # Stage → the function that `twolane.search` calls for it.
 _STAGES = {
-    "parse": "parse",
-    "lexical": "lexical_hits",
-    "dense": "dense_hits",
-    "fusion": "fuse",
-    "results": "results_of",
+    "understanding": (Searcher, "asked"),
+    "lexical": (search, "lexical_hits"),
+    "translated": (search, "translated_hits"),
+    "identity": (search, "identity_hits"),
+    "dense": (search, "dense_hits"),
+    "fusion": (search, "fuse"),
+    "results": (search, "results_of"),
 }
 
 
@@ -238,9 +241,9 @@ def _staged(library: Library, store: _ListeningStore, asked: Asked) -> dict[str,
 
     with ExitStack() as watching:
         watching.enter_context(patch.object(Background, "submit", _at_once))
-        for stage, name in _STAGES.items():
-            run = watched(stage, getattr(search, name))
-            watching.enter_context(patch.object(search, name, run))
+        for stage, (place, name) in _STAGES.items():
+            run = watched(stage, getattr(place, name))
+            watching.enter_context(patch.object(place, name, run))
         for name in ("documents", "chunks_of"):
             run = watched("documents", getattr(store, name))
             watching.enter_context(patch.object(store, name, run))
@@ -308,8 +311,10 @@ def _outcome(
     ratio = float(rows[0][5])
     first = [row["library ms"] for row in raw if row["repetition"] == 0]
     shown = {
-        "parse": "parse",
+        "understanding": "parsing, repair, translation",
         "lexical": "lexical lane",
+        "translated": "lexical lane, in translation",
+        "identity": "identity lane",
         "dense": "dense lane",
         "fusion": "fusion",
         "documents": "reading documents and chunks",
@@ -327,7 +332,15 @@ def _outcome(
                 percentile(_medians(raw, "all", "library CPU ms"), 0.5)
                 / percentile(_medians(raw, "all", "bare CPU ms"), 0.5),
                 at_most=1.5,
-            )
+            ),
+            # A whole query may take 40 ms, of which embedding it takes about two.
+            Goal(
+                f"Hybrid query over {count:,} chunks, p50, its embedding left out",
+                float(rows[0][1]),
+                "ms",
+                percentile(_medians(raw, "all", "library CPU ms"), 0.5),
+                at_most=38.0,
+            ),
         ],
         tables=[
             Table(

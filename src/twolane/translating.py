@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 
-from twolane.answers import Hit
+from twolane.answers import Frequencies, Hit
 from twolane.language.translations import translations
 from twolane.ports import Retrieval
 from twolane.scopes import Scope, Word
@@ -22,6 +22,11 @@ _UNLIKE, _ALIKE = 0.5, 0.95
 
 # More would be other words.
 _MOST = 6
+
+# So many translations of a word pick candidates, if they are in few documents or a small share.
+_PICKING = 3
+_COMMON = 0.05
+_FEW = 100
 
 # One wrong word among two decides; so many must agree before they count in full.
 _ENOUGH = 4
@@ -74,7 +79,10 @@ def translated_hits(
     if not words or own is None:
         return []
     trust = min(1.0, len(words) / _ENOUGH)
-    others = [Word(word.text, tuple(term for term, _ in word.kin)) for word in words if word.kin]
+    frequencies = retrieval.frequencies(words)
+    others = _telling(words, frequencies)
+    if not others:
+        return []
     candidates = [
         one
         for one in retrieval.lexical(others, scope, every=False, limit=limit)
@@ -88,8 +96,21 @@ def translated_hits(
             vote=trust * one.coverage**coverage_power,
             matched=one.matched,
         )
-        for one in score(words, candidates, retrieval.frequencies(words))
+        for one in score(words, candidates, frequencies)
     ]
+
+
+def _telling(words: Sequence[Word], frequencies: Frequencies) -> list[Word]:
+    """The translations that pick candidates: the likest of each word, and none that is common.
+
+    The engine is slow on many words and on words that are everywhere; others only score.
+    """
+    most = max(_FEW, _COMMON * frequencies.documents)
+    picked = [
+        (word.text, tuple(t for t, _ in word.kin if frequencies.containing.get(t, 0) <= most))
+        for word in words
+    ]
+    return [Word(text, terms[:_PICKING]) for text, terms in picked if terms]
 
 
 def _likeness(similarity: float) -> float:
