@@ -83,9 +83,10 @@ def translated_hits(
     others = _telling(words, frequencies)
     if not others:
         return []
+    # Half of a pool is enough: what few translations find is far down in the list.
     candidates = [
         one
-        for one in retrieval.lexical(others, scope, every=False, limit=limit)
+        for one in retrieval.lexical(others, scope, every=False, limit=limit // 2)
         if not any(language in own for language in one.languages)
     ]
     return [
