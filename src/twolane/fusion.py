@@ -34,6 +34,12 @@ class Ranking:
     translated: Sequence[Hit] = ()
 
 
+# A lane that did not run.
+_SILENT = Ranking(Lane.DENSE, 0.0, ())
+
+_UNREAD: tuple[float, tuple[str, ...]] = (0.0, ())
+
+
 def fuse(
     rankings: Sequence[Ranking],
     *,
@@ -71,8 +77,7 @@ def fuse(
                 chunks[id] = (hit.position, hit.sentence)
     if plausible is not None:
         lanes = {ranking.lane: ranking for ranking in rankings}
-        read = _read(lanes.get(Lane.LEXICAL), k, same, translation)
-        _abstain(lanes, votes, k, plausible, same, read)
+        _abstain(lanes, votes, k, plausible, same, translation)
     fused = []
     for id, given in votes.items():
         position, sentence = chunks.get(id, _NO_CHUNK)
@@ -100,12 +105,17 @@ def _abstain(
     k: float,
     plausible: Collection[str],
     same: Mapping[str, str],
-    read: dict[str, float],
+    translation: float,
 ) -> None:
-    lexical, dense = rankings.get(Lane.LEXICAL), rankings.get(Lane.DENSE)
-    if lexical is None or (dense is None and not read):
+    lexical = rankings.get(Lane.LEXICAL)
+    if lexical is None:
         return
-    matched = {hit.id: hit.matched for hit in lexical.translated}
+    dense = rankings.get(Lane.DENSE, _SILENT)
+    # What the lane would give the documents that it read in translation, and by which words.
+    read = {
+        hit.id: (translation * _value(lexical, rank, hit, k), hit.matched)
+        for rank, hit in _ranked(lexical.translated, same)
+    }
     # What the lane would have said at best: its own surest vote for this query.
     surest = max((hit.vote for hit in lexical.hits), default=0.0)
     said = {hit.id: _value(lexical, rank, hit, k) for rank, hit in _ranked(lexical.hits, same)}
@@ -113,7 +123,7 @@ def _abstain(
     # The best by words, if it is also nearer in meaning, is not overtaken by a mere guess.
     best = lexical.hits[0].id if lexical.hits else None
     ceiling = inf
-    for rank, hit in _ranked(dense.hits if dense else (), same):
+    for rank, hit in _ranked(dense.hits, same):
         if not own.isdisjoint(hit.languages):
             if hit.id == best:
                 ceiling = _JUST_BELOW * sum([one.value for one in votes[hit.id]])
@@ -121,31 +131,21 @@ def _abstain(
         # It takes the dense lane's word for it, so a lane at a loss is believed less.
         vote = surest * sqrt(hit.vote)
         value = lexical.weight * vote / (k + rank)
-        if matched:
-            value = (value + read.pop(hit.id, 0.0)) / 2
-        meant = next(one.value for one in votes[hit.id] if one.lane == Lane.DENSE)
-        value = max(0.0, min(value, ceiling - meant))
+        said_of, matched = read.get(hit.id, _UNREAD)
+        if read:
+            value = (value + said_of) / 2
+        value = max(0.0, min(value, ceiling - _value(dense, rank, hit, k)))
         if hit.counterpart is not None:
             # The surer it is that both say the same, the more its opinion of the other counts,
             # also where that is a no.
             close = hit.counterpart.closeness
             value = close * said.get(hit.counterpart.id, 0.0) + (1 - close) * value
-        _lend(lexical, votes, hit.id, vote, value, matched.get(hit.id, ()), hit.counterpart)
+        _lend(lexical, votes, hit.id, vote, value, matched, hit.counterpart)
+    near = {hit.id for hit in dense.hits}
     for hit in lexical.translated:
-        if hit.id in read:
-            _lend(lexical, votes, hit.id, hit.vote, read[hit.id] / 2, hit.matched, None)
-
-
-def _read(
-    lexical: Ranking | None, k: float, same: Mapping[str, str], factor: float
-) -> dict[str, float]:
-    """What the lane would give the documents that it read in translation."""
-    if lexical is None:
-        return {}
-    return {
-        hit.id: factor * _value(lexical, rank, hit, k)
-        for rank, hit in _ranked(lexical.translated, same)
-    }
+        if hit.id not in near:
+            value, matched = read[hit.id]
+            _lend(lexical, votes, hit.id, hit.vote, value / 2, matched, None)
 
 
 def _lend(
