@@ -98,10 +98,11 @@ class Vectors(Protocol):
         Vectors that are not named are gone: they were centred by other means.
         """
 
-    def spoken(self, generation: int) -> dict[str, tuple[int, int]]:
+    def spoken(self, generation: int, *, at_most: bool = False) -> dict[str, tuple[int, int]]:
         """Embedded passages of each language when the means were taken, and now.
 
         The first is 0 for a language that had no mean.
+        With `at_most` the second may be more, and is cheap enough to ask after every save.
         """
 
     def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:

@@ -105,3 +105,17 @@ def test_how_a_language_grew(store: Store, generation: int) -> None:
     assert store.spoken(generation) == ({} if language is None else {language: (1, 1)})
     embed(store, generation, second, ASIDE)
     assert store.spoken(generation) == ({} if language is None else {language: (1, 2)})
+
+
+def test_how_a_language_grew_at_most(store: Store, generation: int) -> None:
+    """The bound that costs little knows the same means, and is never below the passages."""
+    notes = [prepared(name, f"the bees of the hive number {name}") for name in ("a", "b", "c")]
+    put(store, *notes, prepared("d", notes[0].document.body))
+    for one in notes[:2]:
+        embed(store, generation, one, UP)
+    exact, bound = (store.spoken(generation, at_most=one) for one in (False, True))
+    assert exact
+    assert all(
+        bound[language][0] == then and bound[language][1] >= now
+        for language, (then, now) in exact.items()
+    )

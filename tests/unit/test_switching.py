@@ -63,6 +63,13 @@ def open_library(tmp_path: Path) -> Iterator[Opener]:
         one.close()
 
 
+def embed_by_the_old(open_library: Opener, vault: Path) -> None:
+    """Index the vault and embed all of it with the embedder that served before."""
+    library = open_library(Counting("old"))
+    library.index(vault)
+    library.embed()
+
+
 def states(library: Library) -> list[str]:
     """What each generation is for, oldest first."""
     return [one.state.value for one, _ in library.generations()]
@@ -75,9 +82,7 @@ class TestSwitch:
         self, open_library: Opener, vault: Path
     ) -> None:
         """A new embedder changes nothing until it has embedded everything; then it serves."""
-        old = open_library(Counting("old"))
-        old.index(vault)
-        old.embed()
+        embed_by_the_old(open_library, vault)
         new = open_library(Counting("new"))
         before = new.search("bee", mode="semantic")
         assert (before.generation, before.degraded) == (1, ())
@@ -87,9 +92,7 @@ class TestSwitch:
 
     def test_going_back_costs_nothing(self, open_library: Opener, vault: Path) -> None:
         """The vectors that were replaced are kept, and serve again without being made again."""
-        first = open_library(Counting("old"))
-        first.index(vault)
-        first.embed()
+        embed_by_the_old(open_library, vault)
         open_library(Counting("new")).embed()
         back = Counting("old")
         library = open_library(back)
@@ -121,9 +124,7 @@ class TestSwitch:
 
     def test_rollback_holds_the_new_one_back(self, open_library: Opener, vault: Path) -> None:
         """After a rollback the old vectors serve and get what is new; the new ones wait."""
-        first = open_library(Counting("old"))
-        first.index(vault)
-        first.embed()
+        embed_by_the_old(open_library, vault)
         library = open_library(Counting("new"))
         library.embed()
         assert library.roll_back_generation().number == 1
@@ -151,9 +152,7 @@ class TestSwitch:
 
     def test_a_model_that_is_gone(self, open_library: Opener, vault: Path) -> None:
         """Older vectors whose embedder is there answer instead, and the answer says so."""
-        library = open_library(Counting("old"))
-        library.index(vault)
-        library.embed()
+        embed_by_the_old(open_library, vault)
         open_library(Counting("new")).embed()
         left = open_library(Counting("old"), forget=True)
         answer = left.search("bee", mode="semantic")
@@ -169,9 +168,7 @@ class TestGate:
         self, open_library: Opener, vault: Path
     ) -> None:
         """The old vectors go on; a later gate may let the new ones through."""
-        old = open_library(Counting("old"))
-        old.index(vault)
-        old.embed()
+        embed_by_the_old(open_library, vault)
         asked: list[tuple[int, int]] = []
 
         def gate(candidate: Generation, serving: Generation) -> Verdict:
@@ -187,9 +184,7 @@ class TestGate:
 
     def test_the_gate_of_a_library_judges_once(self, open_library: Opener, vault: Path) -> None:
         """What it refused is not judged again by itself, and the reason is kept with it."""
-        old = open_library(Counting("old"))
-        old.index(vault)
-        old.embed()
+        embed_by_the_old(open_library, vault)
         asked: list[int] = []
 
         def gate(candidate: Generation, serving: Generation) -> Verdict:
@@ -212,9 +207,7 @@ class TestGate:
 
     def test_a_gate_that_is_only_set_is_not_passed(self, open_library: Opener, vault: Path) -> None:
         """A program that brings no gate switches nothing where the settings ask for one."""
-        old = open_library(Counting("old"))
-        old.index(vault)
-        old.embed()
+        embed_by_the_old(open_library, vault)
         library = open_library(Counting("new"), gate=vault / "golden.json")
         assert library.embed().took_over is None
         assert states(library) == ["serving", "filling"]
@@ -225,9 +218,7 @@ class TestGate:
         self, open_library: Opener, vault: Path
     ) -> None:
         """Where the only wanted vectors are held back, new notes get those that serve."""
-        old = open_library(Counting("old"))
-        old.index(vault)
-        old.embed()
+        embed_by_the_old(open_library, vault)
         library = open_library(Counting("new"))
         library.guard(lambda candidate, serving: Verdict(False, "no"))
         library.embed()
@@ -241,9 +232,7 @@ class TestGate:
         self, open_library: Opener, vault: Path
     ) -> None:
         """Both generations answer to whoever judges them."""
-        old = open_library(Counting("old"))
-        old.index(vault)
-        old.embed()
+        embed_by_the_old(open_library, vault)
         library = open_library(Counting("new"))
         library.embed(gate=lambda candidate, serving: Verdict(False, "no"))
         for number in (1, 2):

@@ -169,7 +169,10 @@ def _centre(vectors: Vectors, generation: Generation) -> None:
     if part is None:
         return
     before = vectors.means(generation.number)
-    if before and not outgrown(vectors.spoken(generation.number)):
+    # This is asked after every save, so the question that costs little comes first.
+    if before and not all(
+        outgrown(vectors.spoken(generation.number, at_most=bound)) for bound in (True, False)
+    ):
         return
     import numpy as np
 

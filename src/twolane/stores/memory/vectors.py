@@ -205,14 +205,16 @@ class MemoryVectors:
             shelf.counted = {language: counted.get(language, 0) for language in means}
             self._state.changes += 1
 
-    def spoken(self, generation: int) -> dict[str, tuple[int, int]]:
-        """Passages of each language when the means were taken, and now."""
+    def spoken(self, generation: int, *, at_most: bool = False) -> dict[str, tuple[int, int]]:
+        """Passages of each language when the means were taken, and now, or at most now."""
         with self._state.lock:
             then = self._state.shelf(generation).counted
-            return {
-                language: (then.get(language, 0), count)
-                for language, count in self._spoken(generation).items()
-            }
+            now = self._written() if at_most else self._spoken(generation)
+            return {language: (then.get(language, 0), count) for language, count in now.items()}
+
+    def _written(self) -> Counter[str]:
+        chunks = (chunk for held in self._state.documents.values() for chunk in held.chunks)
+        return Counter(chunk.language for chunk in chunks if chunk.language is not None)
 
     def _spoken(self, generation: int) -> Counter[str]:
         return Counter(one[2] for one in self.all_vectors(generation) if one[2] is not None)

@@ -66,6 +66,10 @@ SELECT language, count(*) FROM (
     WHERE v.generation = ? AND d.listed)
 WHERE place = 1 AND language IS NOT NULL GROUP BY language"""
 
+# Passages of hidden documents and equal ones too: never fewer than above, and fifty times as fast.
+_SPOKEN_AT_MOST = """
+SELECT language, count(*) FROM chunks WHERE language IS NOT NULL GROUP BY language"""
+
 
 _UNCOVERED = """
 SELECT count(*) FROM chunks AS c JOIN documents AS d ON d.row = c.document
@@ -249,10 +253,13 @@ class SqliteVectors(SqliteWork):
                 ],
             )
 
-    def spoken(self, generation: int) -> dict[str, tuple[int, int]]:
-        """Passages of each language when the means were taken, and now."""
+    def spoken(self, generation: int, *, at_most: bool = False) -> dict[str, tuple[int, int]]:
+        """Passages of each language when the means were taken, and now, or at most now."""
         with self._db.read() as connection:
-            now = dict(rows(connection, _SPOKEN, (generation,)))
+            if at_most:
+                now = dict(rows(connection, _SPOKEN_AT_MOST))
+            else:
+                now = dict(rows(connection, _SPOKEN, (generation,)))
             then = dict(
                 rows(
                     connection,
