@@ -155,6 +155,8 @@ class TestDocuments:
             ({"id": ""}, "is empty"),
             ({"id": "x" * 1001}, "longer than 1000"),
             ({"properties": []}, "is not an object"),
+            ({}, "nothing names this document"),
+            ({"tags": ["lonely"], "title": ""}, "nothing names this document"),
         ],
     )
     def test_what_makes_no_sense_is_refused(

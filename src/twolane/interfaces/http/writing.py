@@ -28,9 +28,14 @@ if TYPE_CHECKING:
 
 _VERSION = re.compile(r'(?:W/)?"([0-9]{1,9})(?:-[0-9a-f]*)?"')
 
+# A document without any of these and without an id would be found by nothing.
+_NAMING = ("title", "text", "url", "description", "summary", "aliases", "arguments")
+
 
 def create(call: Call) -> Reply:
     """Save a new document; an id that is there already is a conflict."""
+    if not any(call.body.get(name) for name in ("id", *_NAMING, "encrypted")):
+        raise BadInput(f"nothing names this document; give one of {', '.join(_NAMING)}, or an id")
     id = call.body.get("id") or secrets.token_hex(12)
     saved = call.library.save(
         draft_wire.draft_of(id, call.body), scope=call.scope, expected_version=0
