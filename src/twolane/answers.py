@@ -323,6 +323,14 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
+class Misread:
+    """What looks like a filter and cannot be read as one, so that it was searched as words."""
+
+    typed: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class LaneReport:
     """How one lane did for one query."""
 
@@ -351,6 +359,7 @@ class Answer:
     results: tuple[Result, ...]
     answerable: bool | None = None
     repairs: tuple[Repair, ...] = ()
+    misread: tuple[Misread, ...] = ()
     intent: str | None = None
     found: tuple[str, ...] = ()
     collections: Mapping[str, str] = field(default_factory=lambda: EMPTY)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twolane.filters import Part
-from twolane.model import Kind
+from twolane.model import FIELDS, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +67,17 @@ FILTERS: Mapping[str, Given] = {
         "archived", "no|any|only", "Archived ones, too, or only they.", "one of no, any and only"
     ),
 }
+
+# What the query language has beside these.
+_IS = "something that a document may be: archived, note, bookmark or prompt"
+
+_ALLOWED = {"is": _IS, **{one.reads: one.allowed for one in FILTERS.values()}}
+
+
+def reason_against(reads: str, value: str) -> str | None:
+    """Why the value cannot be read by the filter of this name in the query language, if it is one.
+
+    Names of fields are no filters alone: what follows them may be words.
+    """
+    allowed = _ALLOWED.get(reads)
+    return None if allowed is None or reads in FIELDS else f"{value!r} is not {allowed}"

@@ -86,6 +86,7 @@ class Pages:
             took_ms=0.0,
             results=results,
             repairs=asked.repairs,
+            misread=asked.query.misread,
             intent=str(asked.intent),
             found=tuple(one.id for one in found),
             collections=self._searcher.described(results),

@@ -96,6 +96,7 @@ class Searcher:
             took_ms=0.0,
             results=results,
             repairs=ranked.repairs,
+            misread=ranked.query.misread,
             intent=str(ranked.intent),
             found=tuple(one.id for one in ranked.fused),
             collections=self.described(results),

@@ -20,6 +20,7 @@ KEYS = {
     "generation",
     "answerable",
     "repairs",
+    "misread",
     "took_ms",
     "next",
     "collections",
@@ -187,6 +188,13 @@ def test_a_filter_that_makes_no_sense_is_explained(
     assert done.stdout == ""
     assert done.stderr.startswith("error: ")
     assert said in done.stderr
+
+
+def test_a_filter_that_was_taken_for_words_is_told(indexed: Cli) -> None:
+    """In a query such a filter is words; the answer says so, and what could be written."""
+    said = indexed("search", "tea after:someday").stderr
+    assert "after:someday was searched as words: 'someday' is not a date; write 2024" in said
+    assert "after:someday" not in indexed("search", "-q", "tea after:someday").stderr
 
 
 def test_archived_documents_are_out_unless_asked_for(twolane: Cli, tmp_path: Path) -> None:

@@ -156,6 +156,19 @@ class TestFilters:
         found = query(text)
         assert texts(found.words) == expected
         assert found.filters == Filters()
+        named = [one for one in text.split() if not one.startswith("#")]
+        assert [one.typed for one in found.misread] == named
+
+    @pytest.mark.parametrize("text", ["after:2024 tea", "title:someday", "12:30 http://x.y", "a:b"])
+    def test_only_filters_can_be_misread(self, text: str) -> None:
+        """What is a filter, a field or no name at all is nothing to complain about."""
+        assert query(text).misread == ()
+
+    def test_what_is_misread_is_told_with_what_could_be_written(self) -> None:
+        """Each is told once, wherever it stands, and the reason says what is allowed."""
+        (one,) = query("tea (after:soon OR after:soon) -after:soon").misread
+        assert one.typed == "after:soon"
+        assert "'soon' is not a date; write 2024" in one.reason
 
     def test_days_are_those_of_the_asker(self) -> None:
         """Dates are read in the time zone of `now`, and a `now` without zone is UTC."""

@@ -51,6 +51,7 @@ def answer_json(answer: Answer, links: Mapping[str, str] = _NO_LINKS) -> Json:
             {"typed": one.typed, "kind": one.kind, "written": one.written, "terms": [*one.terms]}
             for one in answer.repairs
         ],
+        "misread": [{"typed": one.typed, "reason": one.reason} for one in answer.misread],
         "took_ms": round(answer.took_ms, 3),
         "next": answer.next,
         "collections": dict(answer.collections),

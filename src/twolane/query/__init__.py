@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TypeVar, assert_never
 
+from twolane.answers import Misread
+from twolane.filter_names import reason_against
 from twolane.globs import matches_any
 from twolane.language import Reading, fold, only_stemmed_as, read
 from twolane.model import FIELDS
@@ -57,6 +59,7 @@ class Query:
     `clause` holds the demands that every lane obeys: phrases, nearness, groups, fields, exclusions.
     `meaning` is what to embed: the words as typed, without operators, filters and exclusions.
     `marks` are all words that are wanted, of `words` and of `clause`, for scoring and highlighting.
+    `misread` are filters that make no sense and became words.
     """
 
     text: str
@@ -66,6 +69,7 @@ class Query:
     marks: tuple[Word, ...]
     reading: Reading
     filters: Filters
+    misread: tuple[Misread, ...] = ()
 
 
 def parse(
@@ -144,6 +148,8 @@ class _Draft:
         # In the order of typing: tokens that may be relaxed, and the words of demands.
         self.found: list[Text | tuple[Word, ...]] = []
         self.said: list[str] = []
+        # A part may be settled several times, so these are held once each.
+        self.misread: dict[Misread, None] = {}
         self.room = _MOST_DEMANDED
 
     def is_empty(self) -> bool:
@@ -182,6 +188,7 @@ class _Draft:
             marks=marks,
             reading=reading,
             filters=merged(self.wanted, self.unwanted),
+            misread=tuple(self.misread),
         )
 
     def _chosen(self, languages: Collection[str]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
@@ -209,6 +216,8 @@ class _Draft:
             filters = read_filter(node.name, value.text, self.held, self.now, self.properties)
             if filters:
                 return _Filter(filters, node)
+            if reason := reason_against(node.name, value.text):
+                self.misread[Misread(node.raw, reason)] = None
         wordless = isinstance(value, Text) and not value.demands
         return Text(node.raw) if wordless or node.name not in FIELDS else node
 

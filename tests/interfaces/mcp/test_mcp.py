@@ -140,6 +140,13 @@ def test_copies_are_told() -> None:
     assert last.endswith("; a copy of mill-0")
 
 
+def test_a_filter_that_cannot_be_read_is_told() -> None:
+    """An agent learns which of its filters was searched as words, and what it could write."""
+    with Library(MemoryStore(), Settings(), None) as library:
+        said = texts.found(library, Scope(), library.search("mill after:someday"), 1000)
+    assert said.startswith("after:someday was searched as words: 'someday' is not a date; write")
+
+
 async def _instructions(client: Client) -> None:
     """They are made from the live index."""
     text = client.instructions or ""

@@ -208,6 +208,13 @@ def test_a_slip_is_repaired_visibly(page: Page) -> None:
     expect(page.locator("#repairs")).to_contain_text("compst")
 
 
+def test_a_filter_that_cannot_be_read_is_told(page: Page) -> None:
+    """What looks like a filter and was searched as words is named, with what could be written."""
+    search(page, "compost after:someday")
+    expect(page.locator("#misread")).to_contain_text("“after:someday” was searched as words")
+    expect(page.locator("#misread")).to_contain_text("is not a date; write 2024")
+
+
 def test_a_lane_that_cannot_run_is_named(
     new_page: PageMaker, tmp_path_factory: object, served: Server
 ) -> None:

@@ -148,6 +148,9 @@ def _show(answer: Answer, links: Mapping[str, str], *, explain: bool, quiet: boo
         meant = repair.written or ", ".join(repair.terms)
         if not quiet:
             output.note(f"no note holds {repair.typed!r}; taken for {meant} ({repair.kind})")
+    for misread in answer.misread:
+        if not quiet:
+            output.note(f"{misread.typed} was searched as words: {misread.reason}")
     if answer.answerable is False and answer.results:
         output.say(("nothing relevant; nearest:", output.BAD))
         output.say()

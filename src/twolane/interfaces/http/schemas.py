@@ -115,6 +115,7 @@ SEARCH = keyed(
     generation=none_or(WHOLE),
     answerable=none_or(TRUTH),
     repairs=listed(keyed(typed=TEXT, kind=TEXT, written=none_or(TEXT), terms=TEXTS)),
+    misread=listed(keyed(typed=TEXT, reason=TEXT)),
     took_ms=NUMBER,
     next=none_or(TEXT),
     collections=said(

@@ -46,6 +46,7 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
         f"{one.typed!r} was taken for {one.written or ', '.join(one.terms)!r}"
         for one in answer.repairs
     ]
+    head += [f"{one.typed} was searched as words: {one.reason}" for one in answer.misread]
     if not answer.results:
         return "\n".join([*head, "nothing found"])
     if answer.answerable is False:

@@ -22,6 +22,7 @@ export function answerView(answer, state) {
       el("h2", { class: "count" }, t("results.count", { n: count })),
       el("span", { class: "took" }, t("results.took", { ms: number(answer.took_ms) }))),
     repairNotice(answer.repairs),
+    misreadNotice(answer.misread),
     degradedNotices(answer.degraded),
     answer.answerable === false && count ? el("div", { class: "notice calm", id: "nearest" },
       el("p", {}, el("strong", {}, t("nearest.title")), " ", t("nearest.text"))) : null,
@@ -165,6 +166,12 @@ function repairNotice(repairs) {
   return el("div", { class: "notice calm", id: "repairs" }, known.map((one) => el("p", {},
     t("repair.shown"), " ", el("strong", {}, one.written ?? one.terms.join(", ")), ". ",
     el("span", { class: "faint" }, t("repair.typed", { typed: one.typed })))));
+}
+
+function misreadNotice(misread) {
+  if (!misread?.length) return null;
+  return el("div", { class: "notice calm", id: "misread" }, misread.map((one) => el("p", {},
+    t("misread.words", { typed: one.typed }), " ", el("span", { class: "faint" }, one.reason))));
 }
 
 function nothing(state) {

@@ -194,6 +194,7 @@ export default {
   "program": "Open in app",
   "program.of": "Open {title} in its app",
   "relevance": "Relevance {share}",
+  "misread.words": "“{typed}” was searched as words, not as a filter.",
   "repair.shown": "Showing results for",
   "repair.typed": "No document holds “{typed}”.",
   "results.count": {"one": "{n} result", "other": "{n} results"},

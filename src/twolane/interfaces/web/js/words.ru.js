@@ -194,6 +194,7 @@ export default {
   "program": "В приложении",
   "program.of": "Открыть в приложении: {title}",
   "relevance": "Соответствие {share}",
+  "misread.words": "«{typed}» искали как слова, а не как фильтр.",
   "repair.shown": "Показаны результаты для",
   "repair.typed": "Ни в одном документе нет «{typed}».",
   "results.count": {"one": "{n} результат", "few": "{n} результата", "many": "{n} результатов", "other": "{n} результата"},
