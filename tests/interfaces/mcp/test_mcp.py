@@ -144,7 +144,7 @@ def test_a_filter_that_cannot_be_read_is_told() -> None:
     """An agent learns which of its filters was searched as words, and what it could write."""
     with Library(MemoryStore(), Settings(), None) as library:
         said = texts.found(library, Scope(), library.search("mill after:someday"), 1000)
-    assert said.startswith("after:someday was searched as words: 'someday' is not a date; write")
+    assert "\nafter:someday was searched as words: 'someday' is not a date; write 2024" in said
 
 
 async def _instructions(client: Client) -> None:
