@@ -117,6 +117,13 @@ def test_a_missing_folder_does_not_stop_the_others(twolane: Cli, vault: Path) ->
     assert "4 indexed" in done.stdout
 
 
+def test_the_name_of_a_collection_is_no_folder(twolane: Cli, vault: Path) -> None:
+    """Whoever names a collection is told which folder it has."""
+    twolane("index", "--no-wait", str(vault))
+    said = twolane("index", vault.name, code=2).stderr
+    assert f"the folder of the collection {vault.name!r} is {vault.resolve()}: name that" in said
+
+
 def test_a_missing_embedder_leaves_the_text_indexed(
     twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
 ) -> None:

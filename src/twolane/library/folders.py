@@ -36,10 +36,7 @@ class Folders(Held):
             if prune and (gone := self._collection_at(folder)):
                 return self._empty(gone)
             what = "is not a folder" if folder.exists() else "does not exist"
-            raise MissingFolder(
-                f"{folder} {what}; nothing was changed "
-                "(--prune removes the notes of a folder that is gone)"
-            )
+            raise MissingFolder(f"{folder} {what}; nothing was changed ({self._instead(folder)})")
         from twolane.indexing import Indexer
 
         collection = self._collection_at(folder) or self._new_collection(folder)
@@ -50,6 +47,13 @@ class Folders(Held):
     def _collection_at(self, folder: Path) -> Collection | None:
         root = str(folder.resolve())
         return next((one for one in self._store.collections() if one.root == root), None)
+
+    def _instead(self, folder: Path) -> str:
+        """What to do where there is no such folder."""
+        for one in self._store.collections():
+            if one.name == str(folder) and one.root and Path(one.root).is_dir():
+                return f"the folder of the collection {one.name!r} is {one.root}: name that"
+        return "--prune removes the notes of a folder that is gone"
 
     def _new_collection(self, folder: Path) -> Collection:
         """A collection named after its folder; a number keeps two folders of one name apart."""
