@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,12 @@ def test_the_sizes_are_as_promised() -> None:
     assert counts["typo.dev"] + counts["typo.test"] >= 40
     assert len(list((BENCHMARKS / "vaults" / "short").rglob("*.md"))) == 48
     assert len(list((BENCHMARKS / "vaults" / "long").rglob("*.md"))) == 6
+
+
+@pytest.mark.parametrize(("name", "notes"), [("help-en", 72)])
+def test_help_is_asked_in_two_ways(name: str, notes: int) -> None:
+    """Each half of a set over help pages asks as much in the product's words as in other words."""
+    for half in ("dev", "test"):
+        queries = load_golden(BENCHMARKS / "golden" / f"{name}.{half}.json").queries
+        assert Counter(query.category for query in queries) == {"base": 20, "tricky": 20}
+    assert len(list((BENCHMARKS / "vaults" / name).rglob("*.md"))) == notes
