@@ -19,7 +19,6 @@ import corpus
 from twolane.chunking import CHUNKER, estimate_tokens
 from twolane.copies import sketch
 from twolane.embedders.use import UseEmbedder
-from twolane.indexing import recipe
 from twolane.language import stream
 from twolane.model import (
     Batch,
@@ -32,6 +31,7 @@ from twolane.model import (
     Stems,
     digest,
 )
+from twolane.preparing import recipe
 from twolane.sentence_codes import coded
 from twolane.settings import Settings
 from twolane.stores.sqlite import SqliteStore

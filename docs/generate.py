@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import twolane
-from twolane.indexing import recipe
+from twolane.preparing import recipe
 from twolane.setting_values import Secret
 from twolane.settings import Settings, meanings
 

@@ -24,9 +24,9 @@ import corpus
 from measurements import apply_parts
 from outcome import Goal, Outcome, Room, Table, Taken, median, timed
 from synthetic_library import batches
-from twolane.indexing import prepare
 from twolane.model import Batch, Collection, Prepared
 from twolane.parsing.markdown import parse_note
+from twolane.preparing import prepare
 from twolane.settings import Settings
 from twolane.stores.sqlite import SqliteStore
 

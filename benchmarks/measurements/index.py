@@ -1,7 +1,7 @@
 """Bringing a folder of notes into a new library, text only, and again when nothing changed.
 
-`Library.index` over files of about 150 words, with the default settings and without an embedder;
-it works in one thread.
+`Library.index` over files of about 150 words, with the default settings and without an embedder,
+in one process (the setting `cores` is 1); the rate with all cores is beside it.
 The baseline of the first run reads the same files and inserts their text as it is into an FTS5
 table, in the same batches; that of the second run walks the folder and looks at each file's
 size and time.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import cProfile
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from twolane.settings import Settings
 if TYPE_CHECKING:
     from twolane.indexing import Report
 
-_SETTINGS = Settings(embedder="none")
+_SETTINGS = Settings(embedder="none", cores=1)
 
 # The rate is taken over stretches of so many notes, to see whether it falls as the vault grows.
 _STRETCH = 500
@@ -43,6 +44,7 @@ def measure(room: Room) -> Outcome:
     reading = _baseline(room.folder / "index-bare.db", vault)
     raw.append({"run": "bare", "seconds": reading})
     first = _first_run(room.folder / "index.db", vault, count, raw)
+    several = _several(room.folder / "index-several.db", vault, count, raw)
     again, walking = _second_runs(room.folder / "index.db", vault, count, raw)
     profiled = _profiled(room.folder / "index-profiled.db", room)
     return Outcome(
@@ -57,7 +59,7 @@ def measure(room: Room) -> Outcome:
             Goal(f"Indexing {count:,} unchanged files", again.seconds, "s", again.cpu, at_most=2.0),
         ],
         tables=[
-            _summary(count, first, reading, again.seconds, walking, raw),
+            _summary(count, first, several, reading, again.seconds, walking, raw),
             profiled.stages,
             profiled.modules,
         ],
@@ -69,6 +71,7 @@ def measure(room: Room) -> Outcome:
 def _summary(
     count: int,
     first: Taken,
+    several: Taken,
     reading: float,
     second: float,
     walking: float,
@@ -85,6 +88,7 @@ def _summary(
             (f"median rate of {_STRETCH} notes", round(median(stretches)), "notes/s"),
             (f"rate of the first {_STRETCH} notes", round(stretches[0]), "notes/s"),
             (f"rate of the last {_STRETCH} notes", round(stretches[-1]), "notes/s"),
+            (f"rate with {os.cpu_count()} cores", round(count / several.seconds), "notes/s"),
             ("reading files into a bare FTS5 table", round(reading, 2), "s"),
             ("first run against that", round(first.seconds / reading, 2), "×"),
             (f"nothing changed, median of {_SECOND_RUNS}", round(second, 3), "s"),
@@ -124,6 +128,15 @@ def _first_run(path: Path, vault: Path, count: int, raw: list[dict[str, Any]]) -
     for number in range(1, len(marks)):
         rate = _STRETCH / (marks[number] - marks[number - 1])
         raw.append({"run": "stretch", "up to": number * _STRETCH, "notes per second": rate})
+    return taken
+
+
+def _several(path: Path, vault: Path, count: int, raw: list[dict[str, Any]]) -> Taken:
+    with Library.open(path, settings=replace(_SETTINGS, cores=0)) as library:
+        report, taken = timed(library.index, vault)
+    if report.indexed != count:
+        raise RuntimeError(f"indexed {report.indexed} of {count} notes with all cores")
+    raw.append({"run": "all cores", "seconds": taken.seconds, "cpu": taken.cpu, "notes": count})
     return taken
 
 

@@ -7,37 +7,27 @@ An interrupted run loses at most one batch of work, and the next run goes on fro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from urllib.parse import unquote
 
-from twolane.chunking import CHUNKER, SMALLEST, chunk_document, estimate_tokens, plain
-from twolane.copies import sketch
-from twolane.language import only_stemmed_as, stream
-from twolane.language.detection import language_of
 from twolane.model import (
     Batch,
-    Chunk,
     Collection,
-    Document,
     FileRecord,
     FileState,
     Prepared,
     Problem,
     ProblemCode,
-    Stems,
-    digest,
 )
-from twolane.parsing.markdown import parse_note
 from twolane.permissions import require
 from twolane.ports import Entry, Known, Source, Store
+from twolane.preparing import recipe
+from twolane.preparing.in_order import Preparation
+from twolane.preparing.tasks import FILES, FileOutcome, FileTask
 from twolane.recutting import recut
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
-
-# Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "2"
 
 # What writing leaves for later slows searches down, by each document that it is left for.
 MOST_UNSETTLED = 1000
@@ -62,48 +52,6 @@ class Report:
 
 
 Progress = Callable[[Report], None]
-
-
-def prepare(document: Document, settings: Settings) -> Prepared:
-    """Analyse a document: its passages, its languages and its stems."""
-    candidates = settings.languages
-    opening = plain(document.body[:4000]) or f"{document.description}\n{document.summary}"
-    usual = language_of(f"{document.title}\n{opening}", candidates)
-    chunks = chunk_document(
-        document,
-        size=_chunk_size(document.body, settings),
-        overlap=settings.chunk_overlap,
-        breadcrumb=settings.breadcrumb,
-        # What stands beside an empty body was looked at above.
-        language_of=(
-            (lambda text: language_of(text, candidates, usual))
-            if document.body
-            else (lambda _: usual)
-        ),
-    )
-    only = only_stemmed_as(settings.stemming)
-    spoken = only or usual
-    stems = Stems(
-        title=stream(document.title, spoken),
-        aliases=stream("\n".join(document.aliases), spoken),
-        tags="".join(stream(tag) for tag in document.tags),
-        headings=stream("\n".join(heading.text for heading in document.headings), spoken),
-        description=stream(
-            "\n".join((document.description, document.summary, *document.arguments)), spoken
-        ),
-        url=stream(unquote(document.url) if document.url else "", spoken),
-        body=_body_stream(document.body, chunks, only),
-    )
-    return Prepared(document, chunks, stems, recipe=recipe(settings), sketch=sketch(stems.body))
-
-
-def recipe(settings: Settings) -> str:
-    """A name for how documents are analysed under these settings."""
-    return digest(
-        f"{ANALYSIS} {CHUNKER} {settings.chunk_tokens} {settings.chunk_overlap} "
-        f"{settings.chunk_characters} {settings.breadcrumb} {settings.stemming} "
-        f"{' '.join(settings.languages)}"
-    )
 
 
 class Indexer:
@@ -131,8 +79,9 @@ class Indexer:
         started = time.perf_counter()
         self._store.add_collection(collection)
         run = _Run(self._store, self._settings, collection, progress)
-        for offered in source.entries():
-            run.take(source, offered)
+        with Preparation(FILES, self._settings) as preparation:
+            for offered, outcome in preparation.run(run.offered(source)):
+                run.take(offered, outcome)
         run.finish(prune=prune)
         self._store.settle()
         run.report.seconds = time.perf_counter() - started
@@ -159,15 +108,33 @@ class _Run:
         self._records: list[FileRecord] = []
         self.report = Report(collection.name)
 
-    def take(self, source: Source, offered: Entry | FileRecord) -> None:
+    def offered(self, source: Source) -> Iterator[tuple[Entry | FileRecord, FileTask | None]]:
+        """What the source has, and what there is to do for it."""
+        for offered in source.entries():
+            if isinstance(offered, FileRecord) or self._is_unchanged(offered):
+                yield offered, None
+                continue
+            try:
+                data = source.read(offered)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                state, code = FileState.FAILED, ProblemCode.UNREADABLE
+                yield FileRecord(offered.path, state, None, reason, code), None
+            else:
+                modified = datetime.fromtimestamp(offered.stamp.modified_ns / 1e9, UTC)
+                task = FileTask(data, offered.path, self._collection, modified, self._kind)
+                yield offered, task
+
+    def take(self, offered: Entry | FileRecord, outcome: FileOutcome | None) -> None:
+        """Take in one thing that the source has; without an outcome it is as it was."""
         if offered.path in self._known:
             self._seen.add(offered.path)
         if isinstance(offered, FileRecord):
             self._pass_over(offered)
-        elif self._is_unchanged(offered):
+        elif outcome is None:
             self.report.unchanged += 1
         else:
-            self._read(source, offered)
+            self._take_read(offered, outcome)
         self._progress(self.report)
         if len(self._upserts) + len(self._records) >= self._settings.batch:
             self._commit()
@@ -199,23 +166,8 @@ class _Run:
             and known.recipe == self._recipe
         )
 
-    def _read(self, source: Source, entry: Entry) -> None:
-        try:
-            data = source.read(entry)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            self._pass_over(
-                FileRecord(entry.path, FileState.FAILED, None, reason, ProblemCode.UNREADABLE)
-            )
-            return
-        modified = datetime.fromtimestamp(entry.stamp.modified_ns / 1e9, UTC)
-        parsed = parse_note(
-            data,
-            path=entry.path,
-            collection=self._collection,
-            modified=modified,
-            kind=self._kind,
-        )
+    def _take_read(self, entry: Entry, outcome: FileOutcome) -> None:
+        parsed = outcome.parsed
         self.report.problems += parsed.problems
         if parsed.document is None:
             first = parsed.problems[0]
@@ -223,7 +175,7 @@ class _Run:
                 FileRecord(entry.path, FileState.FAILED, entry.stamp, first.reason, first.code)
             )
             self.report.failed += 1
-        elif not parsed.document.searchable:
+        elif outcome.prepared is None:
             self._pass_over(
                 FileRecord(
                     entry.path,
@@ -234,10 +186,10 @@ class _Run:
                 )
             )
         else:
-            self._upsert(parsed.document, entry, parsed.problems)
+            self._upsert(outcome.prepared, entry, parsed.problems)
 
-    def _upsert(self, document: Document, entry: Entry, problems: tuple[Problem, ...]) -> None:
-        prepared = prepare(document, self._settings)
+    def _upsert(self, prepared: Prepared, entry: Entry, problems: tuple[Problem, ...]) -> None:
+        document = prepared.document
         known = self._known.get(entry.path)
         chunks = prepared.chunks
         if known and known.recipe != self._recipe and known.content_hash == document.content_hash:
@@ -305,21 +257,3 @@ class _Run:
             )
             self._store.settle(beyond=MOST_UNSETTLED)
         self._upserts, self._deletes, self._records = [], [], []
-
-
-def _chunk_size(body: str, settings: Settings) -> int:
-    """The size of a passage in tokens; characters are worth what they cost in this text."""
-    if not settings.chunk_characters or not body:
-        return settings.chunk_tokens
-    worth = estimate_tokens(body) / len(body)
-    return max(SMALLEST, round(settings.chunk_characters * worth))
-
-
-def _body_stream(body: str, chunks: tuple[Chunk, ...], only: str | None) -> str:
-    """The body's stems, each passage in its own language, overlaps counted once."""
-    pieces = []
-    end = 0
-    for chunk in chunks:
-        pieces.append(stream(body[max(end, chunk.start) : chunk.end], only or chunk.language))
-        end = max(end, chunk.end)
-    return "".join(pieces)

@@ -7,6 +7,7 @@ if somebody else was quicker, it is worked out again, unless the caller asked fo
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,7 +24,7 @@ from twolane.errors import (
     NotPermitted,
     TwolaneError,
 )
-from twolane.indexing import MOST_UNSETTLED, prepare, recipe
+from twolane.indexing import MOST_UNSETTLED
 from twolane.language import fold
 from twolane.model import (
     EMPTY,
@@ -32,13 +33,16 @@ from twolane.model import (
     Collection,
     Document,
     Prepared,
-    Stems,
 )
 from twolane.ownership import may_see, owned, refusal
 from twolane.permissions import require
 from twolane.ports import Store, Stored
+from twolane.preparing import prepare, recipe
+from twolane.preparing.tasks import unprepared
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
+
+log = logging.getLogger("twolane")
 
 # Two writers that keep overtaking each other would be a fault; this many times is bad luck.
 _TRIES = 20
@@ -81,11 +85,13 @@ class Saver:
         expected: Mapping[str, int] = EMPTY,
         *,
         refused: dict[str, TwolaneError] | None = None,
+        ready: Mapping[str, Prepared] = EMPTY,
         now: bool = True,
     ) -> list[Saved]:
         """Add or replace documents that came from drafts, each id once.
 
-        With `refused`, those that may not be saved are left out and put there, by id.
+        With `refused`, those that may not or cannot be saved are left out and put there, by id.
+        `ready` are those that were prepared beforehand, by id.
         Without `now`, times that nobody gave stay unknown.
         """
         require(scope, Capability.WRITE)
@@ -98,7 +104,7 @@ class Saver:
                     raise
                 refused[one.id] = error
         return self._repeated(
-            lambda: self._put(theirs, scope, expected, refused, now), anew=not expected
+            lambda: self._put(theirs, scope, expected, refused, ready, now), anew=not expected
         )
 
     def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
@@ -216,6 +222,7 @@ class Saver:
         scope: Scope,
         expected: Mapping[str, int],
         refused: dict[str, TwolaneError] | None,
+        ready: Mapping[str, Prepared],
         now: bool,
     ) -> list[Saved]:
         held = self._store.stored([one.id for one in documents])
@@ -243,38 +250,45 @@ class Saver:
             if before is not None and same:
                 saved.append(Saved(document.id, before.document.version, changed=False))
                 continue
-            changed.append(after)
+            try:
+                changed.append(self._prepared(after, ready.get(document.id)))
+            except Exception as error:
+                if refused is None or isinstance(error, TwolaneError | MemoryError):
+                    raise
+                log.warning("a document could not be analysed", exc_info=error)
+                refused[document.id] = unprepared(document.id, error)
+                continue
             saved.append(Saved(document.id, after.version, changed=True, created=before is None))
         self._apply(changed, held)
         return saved
 
-    def _apply(self, changed: Sequence[Document], held: Mapping[str, Stored]) -> None:
+    def _apply(self, changed: Sequence[Prepared], held: Mapping[str, Stored]) -> None:
         if not changed:
             return
-        grouped = _by_collection(changed)
+        grouped: dict[str, list[Prepared]] = {}
+        for one in changed:
+            grouped.setdefault(one.document.collection, []).append(one)
         known = {one.name for one in self._store.collections()}
-        for name, documents in grouped.items():
+        for name, upserts in grouped.items():
             if name not in known:
-                self._store.add_collection(Collection(name, kind=documents[0].kind))
+                self._store.add_collection(Collection(name, kind=upserts[0].document.kind))
+        versions = {id: one.document.version for id, one in held.items()}
         self._store.apply(
             *(
                 Batch(
                     name,
-                    upserts=[self._prepared(one) for one in documents],
-                    expected={
-                        one.id: held[one.id].document.version if one.id in held else 0
-                        for one in documents
-                    },
+                    upserts=upserts,
+                    expected={(id := one.document.id): versions.get(id, 0) for one in upserts},
                 )
-                for name, documents in grouped.items()
+                for name, upserts in grouped.items()
             )
         )
         self._store.settle(beyond=MOST_UNSETTLED)
 
-    def _prepared(self, document: Document) -> Prepared:
-        if document.encrypted:
-            return Prepared(document, (), Stems(), recipe=recipe(self._settings))
-        return prepare(document, self._settings)
+    def _prepared(self, document: Document, ready: Prepared | None) -> Prepared:
+        if ready is None:
+            return prepare(document, self._settings)
+        return replace(ready, document=document)
 
     def _is_same(self, before: Stored, given: Document, after: Document) -> bool:
         if before.recipe != recipe(self._settings):

@@ -271,6 +271,12 @@ class Settings(ServerSettings):
         template_problem,
     )
     batch: int = _setting(200, "Documents per transaction while indexing.", _between(1, 10_000))
+    cores: int = _setting(
+        0,
+        "How many cores prepare documents while many are indexed or imported; 0 is all that pay, "
+        "1 starts no process beside the one that writes.",
+        _between(0, 64),
+    )
     busy_seconds: float = _setting(
         10.0,
         "How long to wait for another process that is writing to the database.",

@@ -189,7 +189,7 @@ def test_indexes_are_shared_where_analysis_agrees(
 
 def test_analysis_is_what_needs_another_index() -> None:
     """Every setting that changes how a document is analysed gives a bench of its own."""
-    from twolane.indexing import recipe
+    from twolane.preparing import recipe
 
     changed: dict[str, Any] = {
         "languages": ("en",),

@@ -425,7 +425,7 @@ class TestPermissions:
     @pytest.mark.parametrize("flag", ["searchable", "encrypted"])
     def test_hidden_documents(self, library: Library, flag: str) -> None:
         """A document that is stored and hidden is kept out, and nothing of it is shown."""
-        from twolane.indexing import prepare
+        from twolane.preparing import prepare
 
         hidden = Document(
             id="vault/h.md", collection="vault", title="Secret", body="walrus", path="h.md"

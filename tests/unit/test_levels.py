@@ -71,6 +71,7 @@ LEVELS: dict[str, int] = {
     "understanding": 3,
     "spaces": 3,
     "drafting": 3,
+    "preparing": 3,
     "ownership": 3,
     "search": 4,
     "paging": 4,

@@ -68,6 +68,7 @@ NEUTRAL = {
     "watch_debounce",
     "watch_seconds",
     "batch",
+    "cores",
     "busy_seconds",
     "exact_bodies",
     "host",

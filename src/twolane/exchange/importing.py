@@ -7,16 +7,18 @@ The same import again changes nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from twolane.drafting import drafted
 from twolane.drafts import Draft
 from twolane.errors import BadDraft, HeldInFile, TwolaneError
 from twolane.exchange.rows import BadRow, CollectionRow, ImportReport, Row, Rows
-from twolane.model import Collection, Document, ProblemCode
+from twolane.model import Collection, Document, Prepared, ProblemCode
 from twolane.permissions import require
 from twolane.ports import Store
+from twolane.preparing.in_order import Preparation
+from twolane.preparing.tasks import DRAFTS, DraftOutcome, DraftTask
 from twolane.saving import Saver
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
@@ -24,6 +26,7 @@ from twolane.settings import Settings
 # A batch ends before its texts fill the memory, however few they are.
 _MOST_CHARACTERS = 8_000_000
 
+_AnyRow = Row | CollectionRow | BadRow
 Progress = Callable[[ImportReport], None]
 
 
@@ -39,6 +42,8 @@ class Importer:
         self._settings = settings
         self._scope = scope
         self._merge = merge
+        self._preparation = Preparation(DRAFTS, settings)
+        self._changing = True
         self._batch: dict[str, list[_Taken]] = {}
         self._characters = 0
         # Ids that came before, as numbers: all that grows with the file.
@@ -49,18 +54,31 @@ class Importer:
         """Save all rows; what was saved stays if the rows break off."""
         started = time.perf_counter()
         try:
-            for row in rows:
-                self._take(row)
-                if len(self._batch) >= self._settings.batch or self._characters > _MOST_CHARACTERS:
-                    self._flush()
-                    progress(self.report)
+            with self._preparation:
+                for row, outcome in self._preparation.run(self._tasks(rows)):
+                    self._take(row, outcome)
+                    if (
+                        len(self._batch) >= self._settings.batch
+                        or self._characters > _MOST_CHARACTERS
+                    ):
+                        self._flush()
+                        progress(self.report)
         finally:
             self._flush()
             self.report.seconds = time.perf_counter() - started
             progress(self.report)
         return self.report
 
-    def _take(self, row: Row | CollectionRow | BadRow) -> None:
+    def _tasks(self, rows: Rows) -> Iterator[tuple[_AnyRow, DraftTask | None]]:
+        for row in rows:
+            if isinstance(row, Row):
+                # Rows that change nothing are not stored, so there is nothing to prepare.
+                ahead = self._preparation.shared and self._changing
+                yield row, DraftTask(row.draft, ahead)
+            else:
+                yield row, None
+
+    def _take(self, row: _AnyRow, outcome: DraftOutcome | None) -> None:
         report = self.report
         place = f"{report.name}: {row.place}" if row.place.startswith("line ") else row.place
         if isinstance(row, CollectionRow):
@@ -72,16 +90,19 @@ class Importer:
             report.failed += not skipped
             report.tell(place, row.code, row.reason)
             return
-        try:
-            done = drafted(row.draft, most_bytes=self._settings.max_file_bytes)
-        except BadDraft as error:
+        if outcome is not None:
+            self._take_draft(row, outcome, place)
+
+    def _take_draft(self, row: Row, outcome: DraftOutcome, place: str) -> None:
+        done, report = outcome.result, self.report
+        if isinstance(done, BadDraft):
             report.failed += 1
-            report.tell(place, ProblemCode.BAD_ROW, f"{error.field}: {error.reason}")
+            report.tell(place, ProblemCode.BAD_ROW, f"{done.field}: {done.reason}")
             return
         for remark in (*row.remarks, *done.remarks):
             report.tell(place, ProblemCode.MENDED, remark)
         report.mended += bool(row.remarks or done.remarks)
-        self._add(done.document, place)
+        self._add(done.document, outcome.prepared, place)
 
     def _describe(self, row: CollectionRow, place: str) -> None:
         """Make the collection, or describe the one that is there; its folder stays its own."""
@@ -100,7 +121,7 @@ class Importer:
         self._store.add_collection(given)
         report.collections += 1
 
-    def _add(self, document: Document, place: str) -> None:
+    def _add(self, document: Document, ready: Prepared | None, place: str) -> None:
         key = hash(document.id)
         first = key not in self._seen
         self._seen.add(key)
@@ -110,7 +131,7 @@ class Importer:
             self.report.tell(place, ProblemCode.DUPLICATE, reason)
             return
         self.report.merged += not first
-        self._batch.setdefault(document.id, []).append(_Taken(document, place, first))
+        self._batch.setdefault(document.id, []).append(_Taken(document, place, first, ready))
         self._characters += len(document.body)
 
     def _flush(self) -> None:
@@ -120,7 +141,14 @@ class Importer:
         if self._merge:
             documents = self._merged(batch)
         refused: dict[str, TwolaneError] = {}
-        saved = self._saver.put(documents, self._scope, refused=refused, now=False)
+        # What was joined with others is not what was prepared.
+        ready = {
+            one.id: taken.ready
+            for one in documents
+            if (taken := batch[one.id][-1]).ready is not None and taken.document is one
+        }
+        saved = self._saver.put(documents, self._scope, refused=refused, ready=ready, now=False)
+        self._changing = any(one.changed for one in saved)
         for one in saved:
             if batch[one.id][0].first:
                 self.report.added += one.created
@@ -165,6 +193,7 @@ class _Taken:
     document: Document
     place: str
     first: bool
+    ready: Prepared | None = None
 
 
 def _why_not(held: Collection | None, given: Collection, scope: Scope) -> str:

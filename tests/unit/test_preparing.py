@@ -1,0 +1,464 @@
+"""Preparing on several cores: the same as on one, whatever becomes of the other processes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twolane import Draft, Kind, Library, Settings
+from twolane.model import Document, Heading, Link
+from twolane.preparing import in_order
+from twolane.preparing.in_order import Preparation
+from twolane.preparing.packing import document_of, draft_of, packed_document, packed_draft
+from twolane.preparing.processes import Process, Request
+from twolane.preparing.tasks import DRAFTS, FILES, DraftOutcome, DraftTask, FileTask
+
+WHEN = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
+    """Every process that is started; a few documents are enough for that, and it is waited for."""
+    monkeypatch.setattr(in_order, "FEW", 5)
+    monkeypatch.setattr(in_order, "_GROUP", 4)
+    monkeypatch.setattr(in_order, "_QUEUED", 2)
+    monkeypatch.setattr(in_order, "_HELPED", 1)
+    started: list[Process] = []
+    start = Process.start
+
+    def start_and_wait(work: str, settings: Settings, heard: threading.Condition) -> Process:
+        process = start(work, settings, heard)
+        started.append(process)
+        with heard:
+            assert heard.wait_for(lambda: process.ready or process.ended, timeout=30)
+        return process
+
+    monkeypatch.setattr(Process, "start", start_and_wait)
+    return started
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many tasks were handed to a process, each time."""
+    counts: list[int] = []
+    ask = Process.ask
+
+    def counted(self: Process, tasks: list[Any]) -> Request | None:
+        counts.append(len(tasks))
+        return ask(self, tasks)
+
+    monkeypatch.setattr(Process, "ask", counted)
+    return counts
+
+
+def drafts(count: int) -> list[Draft]:
+    """Different documents."""
+    return [
+        Draft(
+            f"id {number}",
+            title=f"Title {number}",
+            body=f"# Part {number}\n\nThis is [it](https://a.org/{number}) in the soil.\n",
+            tags=("a", f"b{number % 3}"),
+            properties={"number": number},
+            created=WHEN,
+        )
+        for number in range(count)
+    ]
+
+
+def prepared(
+    given: Iterable[Draft], cores: int, settings: Settings | None = None
+) -> list[tuple[str, DraftOutcome | None]]:
+    """The outcomes of drafts, in order, with so many cores."""
+    chosen = replace(settings or Settings(), cores=cores)
+    tasks = ((str(one.id), DraftTask(one, ahead=True)) for one in given)
+    with Preparation(DRAFTS, chosen) as preparation:
+        return list(preparation.run(tasks))
+
+
+def told(outcomes: list[tuple[str, DraftOutcome | None]]) -> list[object]:
+    """Outcomes in a form that can be compared."""
+    return [
+        (name, None if one is None else (repr(one.result), one.prepared)) for name, one in outcomes
+    ]
+
+
+class TestSame:
+    """One process and several give the same."""
+
+    def test_folders(self, tmp_path: Path, processes: list[Process], asked: list[int]) -> None:
+        """A folder gives the same rows and the same report with 1, 2 and 4 cores."""
+        vault = _vault(tmp_path / "vault", 60)
+        found = [_indexed(tmp_path / f"{cores}.db", vault, cores) for cores in (1, 2, 4)]
+        assert found[0] == found[1] == found[2]
+        assert "front-matter" in str(found[0])
+        assert len(processes) > 2
+        assert sum(asked) > 40
+
+    def test_imports(self, tmp_path: Path, processes: list[Process], asked: list[int]) -> None:
+        """A file gives the same rows and the same report with 1, 2 and 4 cores, twice over."""
+        file = _lines(tmp_path / "d.jsonl", 60)
+        found = [_imported(tmp_path / f"{cores}.db", file, cores) for cores in (1, 2, 4)]
+        assert found[0] == found[1] == found[2]
+        assert "came before" in str(found[0])
+        assert len(processes) > 2
+        assert sum(asked) > 40
+
+    def test_bookmarks(self, tmp_path: Path, processes: list[Process]) -> None:
+        """Bookmarks that are joined are prepared as what they became."""
+        file = tmp_path / "b.html"
+        links = (
+            f'<DT><A HREF="https://a.org/{number % 40}" TAGS="t{number}">Title {number}</A>\n'
+            for number in range(100)
+        )
+        file.write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL>" + "".join(links), "utf-8")
+        found = []
+        for cores in (1, 2):
+            db = tmp_path / f"{cores}.db"
+            settings = Settings(embedder="none", cores=cores, batch=10)
+            with Library.open(db, settings=settings) as library:
+                report = library.import_bookmarks(file)
+            assert report.merged == 60
+            found.append((replace(report, seconds=0), _rows(db)))
+        assert found[0] == found[1]
+        assert processes
+
+    def test_items_that_break_off(self, processes: list[Process]) -> None:
+        """What came before the break is given first, and then the break."""
+
+        def broken() -> Iterator[tuple[int, DraftTask | None]]:
+            for number, one in enumerate(drafts(50)):
+                yield number, DraftTask(one)
+            raise ValueError("that is all")
+
+        given: list[int] = []
+
+        def take_all() -> None:
+            with Preparation(DRAFTS, Settings(cores=2)) as preparation:
+                given.extend(number for number, _ in preparation.run(broken()))
+
+        with pytest.raises(ValueError, match="that is all"):
+            take_all()
+        assert given == list(range(50))
+        assert processes
+
+    def test_documents_that_cannot_be_analysed(
+        self, processes: list[Process], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """A draft that makes the analysis raise, or that cannot travel, is a problem by itself."""
+        poison: Any = Draft("poison", body="x", tags=5)  # type: ignore[arg-type]
+        stuck = Draft("stuck", body="x", properties={"a": lambda: 1})
+        given = [*drafts(20), poison, stuck, *drafts(20)]
+        alone, shared = prepared(given, 1), prepared(given, 2)
+        assert told(alone) == told(shared)
+        reasons = [str(one.result) for _, one in shared[20:22] if one]
+        assert "could not be analysed (TypeError" in reasons[0]
+        assert "is not a value that JSON has" in reasons[1]
+        assert "could not be analysed" in caplog.text
+        assert processes
+
+    def test_files_that_cannot_be_analysed(self, processes: list[Process]) -> None:
+        """So is a file."""
+        good = FileTask(b"# A\n\ntext", "a.md", "c", WHEN, Kind.NOTE)
+        bad = good._replace(path="bad.md", modified=None)  # type: ignore[arg-type]
+        tasks = [(one.path, one) for one in (*[good] * 10, bad, *[good] * 10)]
+        found = []
+        for cores in (1, 2):
+            with Preparation(FILES, Settings(cores=cores)) as preparation:
+                found.append(list(preparation.run(tasks)))
+        assert found[0] == found[1]
+        outcome = found[1][10][1]
+        assert outcome is not None
+        assert outcome.parsed.problems[0].code == "internal"
+        assert processes
+
+
+class TestTrouble:
+    """A process that is not there, or not any more, costs time and nothing else."""
+
+    def test_killed(
+        self,
+        processes: list[Process],
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        """What a killed process had to do is done by the caller, with one warning."""
+        ask = Process.ask
+
+        def killing(self: Process, tasks: list[Any]) -> Request | None:
+            request = ask(self, tasks)
+            if len(self.waiting) == 2:
+                self.process.kill()
+            return request
+
+        monkeypatch.setattr(Process, "ask", killing)
+        given = drafts(60)
+        assert told(prepared(given, 2)) == told(prepared(given, 1))
+        assert len(processes) == 1
+        assert processes[0].process.returncode == -signal.SIGKILL
+        assert [one.levelno for one in caplog.records] == [logging.WARNING]
+        assert "going on without it" in caplog.text
+
+    @pytest.mark.parametrize("executable", ["", "/nowhere/python3", "/usr/bin/blender", None])
+    def test_not_started(
+        self,
+        executable: str | None,
+        processes: list[Process],
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        """Where no process can be started, the caller does everything, with one warning."""
+        if executable is None:
+            monkeypatch.setattr(sys, "frozen", True, raising=False)
+        else:
+            monkeypatch.setattr(sys, "executable", executable)
+        assert len(prepared(drafts(20), 4)) == 20
+        assert not processes
+        assert len(caplog.records) == 1
+        assert "on one core only" in caplog.text
+
+    def test_started_in_vain(
+        self,
+        tmp_path: Path,
+        processes: list[Process],
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        """A process that ends as soon as it starts is not tried again."""
+        program = tmp_path / "python3"
+        program.write_text("#!/bin/sh\nexit 3\n", "utf-8")
+        program.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(program))
+        given = drafts(40)
+        assert told(prepared(given, 4)) == told(prepared(given, 1))
+        assert len(processes) == 1
+        assert "ended (3)" in caplog.text
+
+    def test_ended_with_the_run(self, processes: list[Process]) -> None:
+        """No process outlives its run, be it that the caller loses interest in the middle."""
+        with Preparation(DRAFTS, Settings(cores=3)) as preparation:
+            tasks = ((one.id, DraftTask(one)) for one in drafts(60))
+            for number, _ in enumerate(preparation.run(tasks)):
+                if number == 30:
+                    break
+        assert processes
+        assert all(one.process.returncode is not None for one in processes)
+
+
+class TestRestraint:
+    """Processes are started where they pay, and little is held at a time."""
+
+    def test_small_jobs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A few hundred short documents start nothing, and neither does one core."""
+
+        def start(*_: object) -> Process:
+            raise AssertionError("a process was started")
+
+        monkeypatch.setattr(Process, "start", start)
+        assert len(prepared(drafts(in_order.FEW - 1), 8)) == in_order.FEW - 1
+        assert len(prepared(drafts(in_order.FEW + 10), 1)) == in_order.FEW + 10
+
+    def test_read_ahead(self, processes: list[Process]) -> None:
+        """No more is read ahead than a few groups for each process."""
+        read = 0
+
+        def tasks() -> Iterator[tuple[int, DraftTask | None]]:
+            nonlocal read
+            for number, one in enumerate(drafts(200)):
+                read = number + 1
+                yield number, DraftTask(one)
+
+        most = 0
+        with Preparation(DRAFTS, Settings(cores=2)) as preparation:
+            for number, _ in preparation.run(tasks()):
+                most = max(most, read - number)
+        assert processes
+        # Two groups of four for the process, two for the caller, and the one that is given.
+        assert most <= 5 * 4
+
+
+# A program without a guard around its main part; modules that would be in the way lie about.
+PROGRAM = """
+import sys, time
+from twolane import Draft, Settings
+from twolane.preparing.in_order import Preparation
+from twolane.preparing.tasks import DRAFTS, DraftTask
+print("once", flush=True)
+def tasks():
+    number = 0
+    while number < int(sys.argv[1]):
+        draft = Draft(f"id {number}", body="These are some of the words. " * 30)
+        yield number, DraftTask(draft, ahead=True)
+        number += 1
+with Preparation(DRAFTS, Settings(cores=2)) as preparation:
+    told = shared = False
+    for number, outcome in preparation.run(tasks()):
+        shared = shared or preparation.shared
+        ready = [one for one in preparation._processes if one.ready]
+        if ready and not told:
+            told = True
+            print(ready[0].process.pid, flush=True)
+print(shared, "done", flush=True)
+"""
+
+
+class TestPrograms:
+    """What a user's own program sees of it."""
+
+    def test_not_run_again(self, tmp_path: Path) -> None:
+        """A program without a main guard runs once, whatever lies in the working directory."""
+        with _program(tmp_path, 1000) as program:
+            out, err = program.communicate(timeout=60)
+        assert out.split()[0] == b"once"
+        assert out.split()[-2:] == [b"True", b"done"]
+        assert out.count(b"once") == 1
+        assert not err
+
+    @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+    def test_no_orphans(self, tmp_path: Path, sign: signal.Signals) -> None:
+        """Its processes end with it, whether it is interrupted or killed."""
+        with _program(tmp_path, 10_000_000) as program:
+            assert program.stdout is not None
+            assert program.stdout.readline() == b"once\n"
+            other = int(program.stdout.readline())
+            assert _is_alive(other)
+            program.send_signal(sign)
+            _, err = program.communicate(timeout=30)
+        deadline = time.monotonic() + 10
+        while _is_alive(other) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not _is_alive(other)
+        assert err.count(b"Traceback") == (sign == signal.SIGINT)
+
+
+_TEXTS = st.text(max_size=20)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(texts=st.lists(_TEXTS, min_size=4, max_size=4), properties=st.dictionaries(_TEXTS, _JSON))
+def test_packing_loses_nothing(texts: list[str], properties: dict[str, Any]) -> None:
+    """Documents and drafts come out of a message as they went in."""
+    one, two, three, four = texts
+    document = Document(
+        id=one,
+        collection=two,
+        title=three,
+        body=four,
+        headings=(Heading(1, one, 2, 3), Heading(2, two, 4, 5)),
+        links=(Link(three, four, wiki=True),),
+        tags=(one, two),
+        properties=properties,
+        created=WHEN,
+    )
+    assert document_of(pickle.loads(pickle.dumps(packed_document(document)))) == document
+    draft = Draft.of(document)
+    assert draft_of(pickle.loads(pickle.dumps(packed_draft(draft)))) == draft
+
+
+# ------------------------------------------------------------------------------ what is prepared
+
+
+def _vault(folder: Path, count: int) -> Path:
+    for number in range(count):
+        path = folder / f"part {number % 7}" / f"note {number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            f"---\ntags: [t{number % 5}]\nrank: {number}\n---\n# Note {number}\n\n"
+            f"There are {number} trees in it, and this is what [[note {number + 1}]] is about.\n"
+            f"## Часть\n\nИ {number} слов о том, что было в саду.\n",
+            "utf-8",
+        )
+    (folder / "hidden.md").write_text("---\nsearch: false\n---\nNothing.\n", "utf-8")
+    (folder / "slip.md").write_text("---\ntags: [open\n---\nA slip.\n", "utf-8")
+    (folder / "binary.md").write_bytes(b"\x00\x01\x02" * 50)
+    (folder / "old.md").write_bytes("The caf\xe9 at the end of it".encode("latin-1"))
+    return folder
+
+
+def _indexed(db: Path, vault: Path, cores: int) -> list[object]:
+    """What two runs over a folder tell and leave, the second after a change of settings."""
+    found: list[object] = []
+    for tokens in (450, 200):
+        settings = Settings(embedder="none", cores=cores, batch=17, chunk_tokens=tokens)
+        with Library.open(db, settings=settings) as library:
+            found += [replace(library.index(vault), seconds=0), library.digest()]
+        found.append(_rows(db))
+    return found
+
+
+def _lines(file: Path, count: int) -> Path:
+    rows: list[Any] = []
+    for number, one in enumerate(drafts(count)):
+        rows.append({"id": one.id, "title": one.title, "body": one.body, "tags": list(one.tags)})
+        if number % 10 == 3:
+            rows.append({"id": one.id, "title": "again"})
+        if number % 10 == 5:
+            rows.append({"kind": "bookmark", "url": "no address", "title": "Bad"})
+        if number % 10 == 7:
+            rows.append({"id": f"dirty {number}", "body": "a\x01b", "odd": 1})
+    rows.append({"type": "collection", "name": "imported", "description": "From elsewhere."})
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows) + "{no json\n", "utf-8")
+    return file
+
+
+def _imported(db: Path, file: Path, cores: int) -> list[object]:
+    """What an import and its repetition tell and leave."""
+    found: list[object] = []
+    settings = Settings(embedder="none", cores=cores, batch=17)
+    for _ in range(2):
+        with Library.open(db, settings=settings) as library:
+            found += [replace(library.import_jsonl(file), seconds=0), library.digest()]
+        found.append(_rows(db))
+    return found
+
+
+def _rows(db: Path) -> list[list[Any]]:
+    tables = ("documents", "chunks", "sketches", "document_tags", "ledger")
+    with sqlite3.connect(db) as connection:
+        rows = [connection.execute(f"SELECT * FROM {one}").fetchall() for one in tables]
+    connection.close()
+    return rows
+
+
+def _program(folder: Path, count: int) -> subprocess.Popen[bytes]:
+    file = folder / "there" / "program.py"
+    file.parent.mkdir()
+    file.write_text(PROGRAM, "utf-8")
+    for name in ("pickle", "twolane", "json"):
+        (folder / f"{name}.py").write_text("raise SystemExit('in the way')", "utf-8")
+    return subprocess.Popen(
+        [sys.executable, str(file), str(count)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+    )
+
+
+def _is_alive(process: int) -> bool:
+    """Whether it runs; one that ended and was not waited for is listed, but does not."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text("utf-8")
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
