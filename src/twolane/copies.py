@@ -103,12 +103,16 @@ def folded(fused: Sequence[Fused], same: Mapping[str, str], wanted: int) -> list
 def _originals(ids: Sequence[str], sketches: Mapping[str, Sketch]) -> dict[str, str]:
     found: dict[str, str] = {}
     known: dict[bytes, list[str]] = {}
+    # What is the same shares one of the smallest hashes, so few pairs are compared, mostly none.
+    smallest = {id: _hashes(one.runs[: _FIRST * _WIDTH]) for id, one in sketches.items()}
+    several = [key for keys in smallest.values() for key in keys]
+    if len(set(several)) == len(several):
+        return found
     for id in ids:
         sketch = sketches.get(id)
         if sketch is None or id in found:
             continue
-        # What is the same shares one of the smallest hashes, so few pairs are compared.
-        keys = _hashes(sketch.runs[: _FIRST * _WIDTH])
+        keys = smallest[id]
         near = dict.fromkeys(other for key in keys for other in known.get(key, ()) if other != id)
         original = next((other for other in near if are_copies(sketches[other], sketch)), None)
         if original is not None:

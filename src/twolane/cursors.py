@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from twolane.answers import Mode, Place, Sort
@@ -115,9 +116,16 @@ def _still(value: Any) -> Any:
     if isinstance(value, Span) and value.measure == Measure.MOMENT:
         return ["moment", value.low is None, value.high is None]
     if is_dataclass(value):
-        return [type(value).__name__, *(_still(getattr(value, one.name)) for one in fields(value))]
+        kind: Any = type(value)
+        return [kind.__name__, *[_still(getattr(value, name)) for name in _names(kind)]]
     if isinstance(value, frozenset):
         return sorted(map(str, value))
     if isinstance(value, tuple | list):
         return [_still(one) for one in value]
     return value
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """The names of a dataclass's fields, which take long to find out."""
+    return tuple(one.name for one in fields(kind))

@@ -46,7 +46,8 @@ class Sought:
     `stems` and `beginnings` tell which words a stem answers, as bits;
     `needles` are the same words as they are counted in a stream,
     `pairs` are neighbours among them as they stand side by side in one;
-    `alone` are the streams of a single stem that answers.
+    `alone` are the streams of a single stem that answers;
+    `ascii` tells whether any of them is written in plain Latin letters.
     """
 
     weights: tuple[float, ...]
@@ -55,6 +56,7 @@ class Sought:
     needles: tuple[tuple[str, ...], ...]
     pairs: tuple[tuple[str, ...], ...]
     alone: frozenset[str]
+    ascii: bool
 
     def answered_by(self, stem: str) -> int:
         """The words that the stem answers, as bits."""
@@ -111,14 +113,18 @@ def sought(marks: Sequence[Word], rarity: Mapping[str, float] = EMPTY) -> Sought
         tuple(f" {term}" if prefix else f" {term} " for term in terms) for terms, prefix in words
     )
     alone = frozenset(f" {stem} " for stem in stems)
-    return Sought(weights, stems, tuple(beginnings), needles, tuple(_pairs(marks)), alone)
+    ascii = any(term.isascii() for terms, _ in words for term in terms)
+    return Sought(weights, stems, tuple(beginnings), needles, tuple(_pairs(marks)), alone, ascii)
 
 
 def one_line(text: str) -> str:
     """The text as it can be shown: one line, single spaces, nothing that steers the display."""
-    line = " ".join(text.split())
-    # Most texts have nothing to take out, and asking is cheaper than searching.
-    return line if line.isprintable() else " ".join(_UNSHOWN.sub(" ", line).split())
+    # Most texts are already words with single blanks between them, in lines, which is cheaper to
+    # see than to make: of all white space only the blank can be printed.
+    line = " ".join(filter(None, text.split("\n"))).strip(" ")
+    if line.isprintable() and "  " not in line:
+        return line
+    return " ".join(_UNSHOWN.sub(" ", " ".join(text.split())).split())
 
 
 def spellings(languages: Iterable[str | None]) -> list[str | None]:
@@ -143,6 +149,9 @@ def mentions(text: str, words: Sought, languages: Iterable[str | None]) -> list[
     places: list[Mention] = []
     written = text.split(" ")
     for language in spellings(languages):
+        if language is None and not words.ascii and text.isascii():
+            # Usual stems of plain Latin letters are plain Latin letters.
+            continue
         stems = streams(written, language)
         start = done = 0
         for at in words.promising(stems):

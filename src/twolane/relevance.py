@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any
 
 from twolane.answers import Contribution, Fused, Lane, Signs
@@ -18,7 +19,7 @@ from twolane.errors import BadInput
 from twolane.model import Space
 
 FORMAT = "twolane-relevance/1"
-NAMES: tuple[str, ...] = Signs.__slots__
+NAMES: tuple[str, ...] = Signs._fields
 
 # Whether a query can be answered is judged by so many results, however many are shown.
 DEPTH = 20
@@ -28,9 +29,6 @@ _COMPLETE = 0.999
 
 # What is usual for a query is what lies just behind the few passages that may answer it.
 _USUAL = slice(3, 23)
-
-# Lanes that look for a name or for literal text.
-_NAMING = frozenset(Lane) - {Lane.LEXICAL, Lane.DENSE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,7 @@ class Logistic:
 
     def predict(self, values: Sequence[float]) -> float:
         """The probability at these values."""
-        pairs = zip(self.weights, values, strict=True)
-        logit = self.intercept + sum(weight * value for weight, value in pairs)
+        logit = self.intercept + sum(map(mul, self.weights, values))
         # Both forms are the same number; each overflows where the other does not.
         if logit >= 0:
             return 1 / (1 + math.exp(-logit))
@@ -52,7 +49,7 @@ class Logistic:
 
     def of(self, signs: Signs) -> float:
         """The probability that a result with these signs is relevant."""
-        return self.predict(signs.values)
+        return self.predict(signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +168,8 @@ def _signs(
     for vote in votes:
         if vote.lane is Lane.DENSE:
             similarity = max(0.0, least if vote.score is None else vote.score)
-        elif vote.lane in _NAMING:
+        elif vote.lane is not Lane.LEXICAL:
+            # The other lanes look for a name or for literal text.
             naming = max(naming, vote.vote / vote.rank if vote.rank else 0.0)
         elif vote.abstained:
             foreign = True

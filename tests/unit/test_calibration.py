@@ -71,7 +71,7 @@ def rows(queries: int = 40, seed: int = 1) -> list[Judged]:
 
 def logistic(rows: Sequence[Judged]) -> Logistic:
     """The fit that searches use."""
-    return fit_logistic([row.signs.values for row in rows], [row.relevant for row in rows])
+    return fit_logistic([row.signs for row in rows], [row.relevant for row in rows])
 
 
 class TestThresholds:

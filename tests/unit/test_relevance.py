@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,7 +96,7 @@ class TestRating:
     def test_more_of_a_sign_is_never_worse(self, signs: Signs, name: str, more: float) -> None:
         """Each shipped fit gives a chance, and no smaller one where a sign is larger."""
         shipped = [fit for one in PACKAGED.spaces for fit in (one.hybrid, one.semantic)]
-        better = replace(signs, **{name: max(more, getattr(signs, name))})
+        better = signs._replace(**{name: max(more, getattr(signs, name))})
         for fit in (*shipped, PACKAGED.lexical):
             assert fit is not None
             assert 0 <= fit.logistic.of(signs) <= fit.logistic.of(better) <= 1
@@ -188,7 +186,6 @@ class TestFits:
         assert PACKAGED.knows(UseEmbedder(chunker=CHUNKER).space)
 
     def test_signs_keep_their_order(self) -> None:
-        """The values of the signs are in the order of their names, which fits rely on."""
+        """The signs are in the order of their names, which fits rely on."""
         signs = Signs(*map(float, range(len(NAMES))))
-        assert tuple(one.name for one in fields(Signs)) == NAMES
-        assert signs.values == tuple(getattr(signs, name) for name in NAMES)
+        assert tuple(signs) == tuple(getattr(signs, name) for name in NAMES)

@@ -365,7 +365,7 @@ def _isotonic(rows: Sequence[Judged]) -> Isotonic:
 
 
 def _logistic(rows: Sequence[Judged]) -> Logistic:
-    return fit_logistic([row.signs.values for row in rows], [row.relevant for row in rows])
+    return fit_logistic([row.signs for row in rows], [row.relevant for row in rows])
 
 
 def _judged(
