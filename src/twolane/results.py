@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
-from twolane.chunking.sentences import sentences
+from twolane.chunking.sentences import sentence_at
 from twolane.highlighting import (
     Mention,
     Sought,
@@ -335,12 +335,12 @@ def _nearest_sentence(text: str, reading: _Reading, place: int | None) -> list[M
     """
     if place is None:
         return []
-    all_of_them = sentences(reading.whole)
-    if place >= len(all_of_them):
+    found = sentence_at(reading.whole, place)
+    if found is None:
         return []
     # A short heading is one with the sentence below it, and is left out of what is shown.
     headings = one_line(reading.headings)
-    sentence = one_line(all_of_them[place]).removeprefix(headings).strip()
+    sentence = one_line(found).removeprefix(headings).strip()
     start, end = _span(text, sentence)
     return [Mention(start, end, 0)] if start < end else []
 

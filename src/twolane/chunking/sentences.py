@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from twolane.chunking.splitting import SENTENCE
 
@@ -18,22 +20,37 @@ def sentences(text: str) -> list[str]:
 
     They hold every word of the text, and there are at most 24 of them.
     """
-    pieces: list[str] = []
+    pieces = list(_pieces(text))
+    shortest = _SHORTEST
+    joined = list(_joined(pieces, shortest))
+    while len(joined) > _MOST:
+        shortest *= 2
+        joined = list(_joined(pieces, shortest))
+    return joined
+
+
+def sentence_at(text: str, place: int) -> str | None:
+    """The sentence of a plain text at this place among its sentences; None if it has fewer."""
+    # Where there can be no more of them than may be, what is behind the place need not be read.
+    few = sum(map(text.count, _PIECE_ENDS)) < _MOST
+    found = _joined(_pieces(text), _SHORTEST) if few else sentences(text)
+    return next(islice(found, place, None), None)
+
+
+# Every piece but the last ends with one of these.
+_PIECE_ENDS = "\n.!?…。！？｡"
+
+
+def _pieces(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         start = 0
         for stop in SENTENCE.finditer(line):
             at, end = stop.span()
             if line[at] != "." or _ends(line, at, end):
-                pieces.append(line[start:end].strip())
+                yield line[start:end].strip()
                 start = end
         if rest := line[start:].strip():
-            pieces.append(rest)
-    shortest = _SHORTEST
-    joined = _joined(pieces, shortest)
-    while len(joined) > _MOST:
-        shortest *= 2
-        joined = _joined(pieces, shortest)
-    return joined
+            yield rest
 
 
 def _ends(text: str, at: int, end: int) -> bool:
@@ -56,14 +73,22 @@ _ABBREVIATIONS = frozenset(
 _WORD = re.compile(r"[\w.]+$")
 
 
-def _joined(pieces: list[str], shortest: int) -> list[str]:
-    joined: list[str] = []
+def _joined(pieces: Iterable[str], shortest: int) -> Iterator[str]:
+    """The pieces, each with those after it until it is long enough, the last with the one before.
+
+    So one is given away only when the next is long enough, too.
+    """
+    before = current = ""
     for piece in pieces:
-        if joined and len(joined[-1]) < shortest:
-            joined[-1] += f" {piece}"
+        if len(current) >= shortest:
+            if before:
+                yield before
+            before, current = current, piece
         else:
-            joined.append(piece)
-    if len(joined) > 1 and len(joined[-1]) < shortest:
-        last = joined.pop()
-        joined[-1] += f" {last}"
-    return joined
+            current = f"{current} {piece}" if current else piece
+    if before and len(current) < shortest:
+        current = f"{before} {current}"
+    elif before:
+        yield before
+    if current:
+        yield current
