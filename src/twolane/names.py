@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from twolane.answers import Names
 from twolane.substrings import spelled
@@ -25,6 +26,8 @@ def key(text: str) -> str:
     return " ".join(loose(stem if dot and ending.lower() in _ENDINGS else name).split())
 
 
+# Titles are spelled twice for each document, and tags and folders for many.
+@lru_cache(maxsize=1024)
 def loose(text: str) -> str:
     """The folded text with a space for each sign that is no letter and no digit.
 

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 
 from twolane.model import Document, Heading, Problem, ProblemCode, TitleOrigin, digest
 from twolane.parsing.markdown import Parsed, parse_note
+from twolane.parsing.outline import outline
 
 MODIFIED = datetime(2025, 5, 18, 12, 0, tzinfo=UTC)
 
@@ -273,6 +274,20 @@ def test_headings_are_those_of_markdown_it(lines: list[str]) -> None:
     ]
     found = document(text)
     assert [(heading.level, heading.line) for heading in found.headings] == expected
+
+
+@given(
+    st.text(alphabet="#  a*-+>1.)[](|:=`_\\\n\n\u00a0\u2028", max_size=60)
+    | st.lists(
+        st.sampled_from(
+            ("# a", "## b ##", "#c", "# d#", "#", "e", "", "- f", "> g", "  h", "1. i")
+        ),
+        max_size=14,
+    ).map("\n".join)
+)
+def test_the_quick_way_finds_what_the_parser_finds(body: str) -> None:
+    """Where markdown-it is not asked, it would have said the same; code at the end has it asked."""
+    assert outline(body, first_line=3) == outline(f"{body}\n\n~~~\n", first_line=3)
 
 
 # ---------------------------------------------------------------------------------------- links

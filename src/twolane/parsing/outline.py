@@ -3,6 +3,8 @@
 markdown-it finds the blocks: which lines are headings and which are code.
 Its inline rules are left out; they cost more than all the rest, and 10 µs for each `[` of a
 hostile file, while links and tags need only a linear look at what is not code.
+It is not asked at all where nothing can be meant but paragraphs, lists, quotations and headings
+that begin a line, as in most notes: these headings are found without it.
 """
 
 from __future__ import annotations
@@ -39,10 +41,13 @@ def outline(body: str, *, first_line: int) -> Outline:
     Pictures are no links, but embedded notes are.
     """
     known: dict[str, Any] = {}
-    tokens = _blocks().parse(body, known)
-    starts = [0, *(found.end() for found in _LINE_END.finditer(body))]
-    headings = tuple(_headings(tokens, starts, first_line))
-    text = _blank(body, _code_lines(tokens, starts, len(body)))
+    if _needs_parser(body):
+        tokens = _blocks().parse(body, known)
+        starts = [0, *(found.end() for found in _LINE_END.finditer(body))]
+        headings = tuple(_headings(tokens, starts, first_line))
+        text = _blank(body, _code_lines(tokens, starts, len(body)))
+    else:
+        headings, text = tuple(_plain_headings(body, first_line)), body
     if "`" in text:
         text = _blank(text, code_spans(text))
     found = list(_links(body, text, known.get("references", {})))
@@ -59,6 +64,31 @@ def _blocks() -> MarkdownIt:
 _LINE_END = re.compile(r"\n")
 _NOT_LINE_END = re.compile(r"[^\n]")
 _RAW_HTML = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
+
+
+# Code, HTML and references begin with these; without a tab or four spaces no code is indented.
+_BLOCKS = ("```", "~~~", "    ", "\t", "<", "]:", "\0")
+
+# An indented heading may belong to a list; dashes may underline a heading or make a table.
+_UNCLEAR = re.compile(r"^(?: +#| *[-:|=][-:|= ]*$)", re.MULTILINE)
+_PLAIN_HEADING = re.compile(r"^(#{1,6})(?![^ \n])(.*)", re.MULTILINE)
+
+
+def _needs_parser(body: str) -> bool:
+    return any(sign in body for sign in _BLOCKS) or _UNCLEAR.search(body) is not None
+
+
+def _plain_headings(body: str, first_line: int) -> Iterator[Heading]:
+    line, counted = first_line, 0
+    for found in _PLAIN_HEADING.finditer(body):
+        content = found[2].rstrip(" ")
+        bare = content.rstrip("#")
+        # Signs at the end belong to the heading unless a space stands before them.
+        text = plain_line((bare if bare.endswith(" ") else content).strip())
+        line += body.count("\n", counted, found.start())
+        counted = found.start()
+        if text:
+            yield Heading(len(found[1]), text, line, found.start())
 
 
 def _headings(tokens: list[Token], starts: list[int], first_line: int) -> Iterator[Heading]:
