@@ -14,6 +14,7 @@ from typing import Any
 import apsw
 
 from twolane.errors import NewerSchema, NoDatabase, NotADatabase, StoreBusy, StoreError
+from twolane.stores.sqlite.checkpoints import Checkpoints
 from twolane.stores.sqlite.functions import register
 
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
@@ -21,6 +22,9 @@ SCHEMA = 1
 
 # Statements that take a file from one schema version to the next; schema.sql is the newest.
 MIGRATIONS: Mapping[int, str] = {}
+
+# A batch changes more pages than the 2 MB that SQLite keeps by itself: kilobytes, negated.
+_WRITERS_CACHE = -16_000
 
 # Another process may be committing a batch; longer than this means it is stuck.
 BUSY_SECONDS = 10.0
@@ -43,6 +47,8 @@ class Database:
         self._local = threading.local()
         self._readers: list[apsw.Connection] = []
         self._closed = False
+        self._checkpoints = Checkpoints(lambda: _connect(path, busy_seconds))
+        self._checkpoints.follow(writer)
 
     @classmethod
     def open(
@@ -63,6 +69,7 @@ class Database:
             writer = _connect(path, busy_seconds)
             try:
                 _prepare(writer, path, create=create, schema=schema, migrations=migrations)
+                writer.execute(f"PRAGMA cache_size = {_WRITERS_CACHE}")
             except BaseException:
                 writer.close()
                 raise
@@ -80,6 +87,7 @@ class Database:
         with self._writing, translated(self.path):
             if self._closed:
                 raise StoreError("the store is closed")
+            self._checkpoints.make_room()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -93,6 +101,8 @@ class Database:
     def outside_transaction(self) -> Iterator[apsw.Connection]:
         """The writing connection without a transaction, for VACUUM and its like."""
         with self._writing, translated(self.path):
+            # Only one can put the log into the file at a time.
+            self._checkpoints.wait()
             yield self._writer
 
     def close(self) -> None:
@@ -101,6 +111,7 @@ class Database:
             if self._closed:
                 return
             self._closed = True
+            self._checkpoints.close()
             for connection in (*self._readers, self._writer):
                 connection.close()
 

@@ -323,10 +323,12 @@ def _delete(connection: apsw.Connection, id: str, collection: int, revision: int
 
 def _keep_ledger(connection: apsw.Connection, batch: Batch, collection: int) -> None:
     replaced = [p.document.path for p in batch.upserts if p.document.path is not None]
-    connection.executemany(
-        "DELETE FROM ledger WHERE collection = ? AND path = ?",
-        [(collection, path) for path in (*replaced, *batch.forgotten)],
-    )
+    # Most files give a document without a remark, so that mostly there is nothing to delete.
+    if rows(connection, "SELECT 1 FROM ledger WHERE collection = ? LIMIT 1", (collection,)):
+        connection.executemany(
+            "DELETE FROM ledger WHERE collection = ? AND path = ?",
+            [(collection, path) for path in (*replaced, *batch.forgotten)],
+        )
     connection.executemany(
         "INSERT OR REPLACE INTO ledger(collection, path, state, code, reason, modified_ns, size)"
         " VALUES (?,?,?,?,?,?,?)",

@@ -92,7 +92,8 @@ CREATE TABLE tags(
 CREATE INDEX tags_by_key ON tags(key);
 
 CREATE TABLE document_tags(
-    document INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE,
+    document INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE
+             DEFERRABLE INITIALLY DEFERRED,
     position INTEGER NOT NULL,
     tag      INTEGER NOT NULL REFERENCES tags(row),
     PRIMARY KEY (document, tag)
@@ -117,7 +118,8 @@ END;
 
 -- Stem streams of a document and its body; `listed` says whether the full-text index holds it.
 CREATE TABLE texts(
-    row         INTEGER PRIMARY KEY REFERENCES documents(row) ON DELETE CASCADE,
+    row         INTEGER PRIMARY KEY REFERENCES documents(row) ON DELETE CASCADE
+                DEFERRABLE INITIALLY DEFERRED,
     listed      INTEGER NOT NULL,
     words       INTEGER NOT NULL,
     title       TEXT NOT NULL,

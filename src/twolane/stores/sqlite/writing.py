@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import apsw
 
@@ -17,14 +17,14 @@ from twolane.stores.sqlite.document_rows import (
     dumped_texts,
     values_of,
 )
+from twolane.stores.sqlite.overlapping import run_beside
 
 _TEXT_COLUMNS = "row, listed, words, title, aliases, tags, headings, description, url, stems, body"
 
 # The full-text index writes itself out whenever a statement with a trigger on it begins.
-# So the texts of a batch are gathered aside, and then inserted by one statement.
-_GATHER = f"CREATE TEMP TABLE IF NOT EXISTS gathered({_TEXT_COLUMNS})"
-_GATHER_TEXT = f"INSERT INTO temp.gathered({_TEXT_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
-_INSERT_TEXTS = f"INSERT INTO texts({_TEXT_COLUMNS}) SELECT {_TEXT_COLUMNS} FROM temp.gathered"
+# So the texts of a batch are inserted by one statement.
+_INSERT_TEXTS = f"INSERT INTO texts({_TEXT_COLUMNS}) VALUES "
+_TEXT = f"({','.join('?' * len(_TEXT_COLUMNS.split(',')))})"
 
 _INSERT_CHUNK = """
 INSERT INTO chunks(document, position, start, "end", first_line, last_line, headings, language,
@@ -34,16 +34,33 @@ VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"""
 _INSERT_VALUE = """
 INSERT INTO property_values(document, name, text, number, moment) VALUES (?,?,?,?,?)"""
 
+_INSERT_SKETCH = "INSERT INTO sketches(document, runs) VALUES (?,?)"
+
+# So few documents are written before a thread has begun.
+_FEW = 50
+
+# A statement may have 32,766 values, of which a text takes eleven.
+_MOST = 2000
+
 _Placed = tuple[int, Prepared]
+
+# A statement and the rows that it is run for.
+_Rows = tuple[str, list[tuple[object, ...]]]
 
 
 def write(
     connection: apsw.Connection, upserts: Iterable[Prepared], collection: int, revision: int
 ) -> None:
     """Add the documents or replace those with their ids; of several with one id the last."""
+    latest = list({prepared.document.id: prepared for prepared in upserts}.values())
+    for start in range(0, len(latest), _MOST):
+        _write(connection, latest[start : start + _MOST], collection, revision)
+
+
+def _write(
+    connection: apsw.Connection, upserts: Sequence[Prepared], collection: int, revision: int
+) -> None:
     latest = {prepared.document.id: prepared for prepared in upserts}
-    if not latest:
-        return
     known = dict(
         rows(
             connection,
@@ -54,21 +71,21 @@ def write(
     free = rows(connection, "SELECT coalesce(max(row), 0) + 1 FROM documents")[0][0]
     old = [(known[id], prepared) for id, prepared in latest.items() if id in known]
     new = list(enumerate((one for id, one in latest.items() if id not in known), start=free))
-    _clear(connection, [row for row, _ in old])
-    for statement, placed in ((REFRESH_DOCUMENT, old), (INSERT_DOCUMENT, new)):
-        connection.executemany(
-            statement,
-            [values_of(prepared, row, collection, revision) for row, prepared in placed],
-        )
     both = [*old, *new]
+    _clear(connection, [row for row, _ in old])
+    connection.executemany(REFRESH_DOCUMENT, _document_values(old, collection, revision))
     write_tags(connection, [(row, prepared.document.tags) for row, prepared in both])
-    connection.executemany(_INSERT_VALUE, _property_values(both))
-    connection.execute(_GATHER)
-    connection.executemany(_GATHER_TEXT, [_text_values(row, one) for row, one in both])
-    connection.execute(_INSERT_TEXTS)
-    connection.execute("DELETE FROM temp.gathered")
-    connection.executemany(_INSERT_CHUNK, _chunk_values(both))
-    connection.executemany("INSERT INTO sketches(document, runs) VALUES (?,?)", _sketches(both))
+
+    def others() -> list[_Rows]:
+        return [
+            (INSERT_DOCUMENT, _document_values(new, collection, revision)),
+            (_INSERT_VALUE, _property_values(both)),
+            (_INSERT_CHUNK, _chunk_values(both)),
+            (_INSERT_SKETCH, _sketches(both)),
+        ]
+
+    for statement, values in _write_texts(connection, both, others):
+        connection.executemany(statement, values)
 
 
 def _clear(connection: apsw.Connection, old: Sequence[int]) -> None:
@@ -117,6 +134,24 @@ def _tag_rows(connection: apsw.Connection, names: Iterable[str]) -> dict[str, in
     )
 
 
+def _write_texts(
+    connection: apsw.Connection, placed: Sequence[_Placed], others: Callable[[], list[_Rows]]
+) -> list[_Rows]:
+    """Insert the texts, and make the `others` meanwhile."""
+    statement = _INSERT_TEXTS + ",".join([_TEXT] * len(placed))
+    values = [value for row, prepared in placed for value in _text_values(row, prepared)]
+    if len(placed) > _FEW:
+        return run_beside(connection, statement, values, others)
+    connection.execute(statement, values)
+    return others()
+
+
+def _document_values(
+    placed: Sequence[_Placed], collection: int, revision: int
+) -> list[tuple[object, ...]]:
+    return [values_of(prepared, row, collection, revision) for row, prepared in placed]
+
+
 def _property_values(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
     return [
         (row, *fact)
@@ -126,7 +161,7 @@ def _property_values(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
     ]
 
 
-def _sketches(placed: Sequence[_Placed]) -> list[tuple[int, bytes]]:
+def _sketches(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
     # The hashes of short runs of words would tell much of what is encrypted.
     return [
         (row, prepared.sketch)
