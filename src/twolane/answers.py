@@ -86,11 +86,20 @@ class Frequencies:
 
 
 @dataclass(frozen=True, slots=True)
+class NearChunk:
+    """A chunk near a vector, with the codes of its sentences' vectors; it may have none."""
+
+    position: int
+    similarity: float
+    sentences: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbour:
     """A document near a vector: its best chunk and that chunk's similarity.
 
-    `vector` is the best chunk's own and `sentences` are the codes of its sentences' vectors,
-    where they were asked for; `sentence` is the place of the nearest of them, once it is known.
+    `vector` is the best chunk's own and `chunks` are its nearest ones, nearest first, where they
+    were asked for; `sentence` is the place of the nearest sentence in its chunk, once it is known.
     """
 
     id: str
@@ -98,7 +107,7 @@ class Neighbour:
     position: int
     similarity: float
     vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
-    sentences: bytes = field(default=b"", compare=False, repr=False)
+    chunks: tuple[NearChunk, ...] = field(default=(), compare=False, repr=False)
     sentence: int | None = None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Frequencies, Hit, Neighbour
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 # The engine's own order picks this many candidates per document wanted; ours then ranks them.
 _CANDIDATES_PER_HIT = 2
+
+# So many passages of a document are looked at sentence by sentence; more would change little.
+_CLOSELY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def lexical_hits(
 class Closer:
     """How the dense lane looks closer at the passages that it found.
 
-    `sentence_weight` is what the best sentence of a passage counts beside the passage, in the
+    `sentence_weight` is what a document's best sentence counts beside its best passage, in the
     dimensions `sentence_part`.
     With `plausible`, the languages of the query, and `bounds`, documents that say the same in
     different languages lift each other.
@@ -111,13 +115,13 @@ def dense_hits(
     confidence: Callable[[float], float] = lambda similarity: 1.0,
     closer: Closer = AS_FOUND,
 ) -> list[Hit]:
-    """Documents by the meaning of their best passage and of its best sentence.
+    """Documents by the meaning of their best passage and of their best sentence.
 
     All hits vote with the lane's confidence in the best passage: where even that is hardly
     similar, the query says little that can be understood, and the words should decide.
     """
     found = retrieval.nearest(
-        generation, vector, scope, limit=limit, floor=floor, cosine=cosine, detail=True
+        generation, vector, scope, limit=limit, floor=floor, cosine=cosine, detail=_CLOSELY
     )
     vote = confidence(found[0].similarity) if found else 0.0
     refined = _with_sentences(found, vector, closer)
@@ -144,26 +148,38 @@ def _with_sentences(
 ) -> Sequence[Neighbour]:
     """The neighbours by the weighted mean of passage and best sentence, best first, ties by id.
 
+    The best sentence may stand in another passage than the best one; what is shown is the passage
+    that is best by both.
     A passage that is a single sentence, or has none stored, is its own best sentence.
     """
     weight, part = closer.sentence_weight, closer.sentence_part
-    if part is None or not weight or not any(one.sentences for one in found):
+    chunks = [chunk for one in found for chunk in one.chunks]
+    if part is None or not weight or not any(chunk.sentences for chunk in chunks):
         return found
     import numpy as np
 
     query = vector[part]
     query = query / max(float(np.linalg.norm(query)), 1e-9)
-    best, which = nearest_sentences([one.sentences for one in found], query)
-    refined = [
-        one
-        if np.isnan(nearest)
-        else replace(
-            one,
-            similarity=(one.similarity + weight * float(nearest)) / (1 + weight),
-            sentence=place,
-        )
-        for one, nearest, place in zip(found, best, which, strict=True)
+    nearest, which = nearest_sentences([chunk.sentences for chunk in chunks], query)
+    closest = [
+        chunk.similarity if isnan(one) else one
+        for chunk, one in zip(chunks, nearest.tolist(), strict=True)
     ]
+    refined = []
+    start = 0
+    for one in found:
+        own = range(start, start + len(one.chunks))
+        shown = max(own, key=lambda at: chunks[at].similarity + weight * closest[at])
+        refined.append(
+            replace(
+                one,
+                position=chunks[shown].position,
+                similarity=(one.similarity + weight * max(closest[at] for at in own))
+                / (1 + weight),
+                sentence=which[shown] if which[shown] >= 0 else None,
+            )
+        )
+        start = own.stop
     return sorted(refined, key=lambda one: (-one.similarity, one.id))
 
 

@@ -268,12 +268,12 @@ class Retrieval(Protocol):
         limit: int,
         floor: float,
         cosine: bool = False,
-        detail: bool = False,
+        detail: int = 0,
     ) -> list[Neighbour]:
         """Documents in scope by their best chunk's dot product with `vector`, best first.
 
         With `cosine` the lengths of both vectors are divided out first.
-        With `detail` each carries its best chunk's vector and the codes of its sentences.
+        With `detail` each carries its best chunk's vector and so many of its nearest chunks.
 
         Leaves out similarities below `floor`; ties break by document id, then position.
         """

@@ -79,7 +79,7 @@ class TestNearest:
         held = prepared("a", "ant\n\nbee")
         put(store, held)
         embed(store, generation, held, Y, X)
-        (found,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
+        (found,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=1)
         assert found.vector is not None
         assert found.vector.tolist() == X.tolist()
         (plain,) = store.nearest(generation, X, Scope(), limit=9, floor=0)
@@ -90,10 +90,25 @@ class TestNearest:
         held = prepared("a", "ant\n\nbee")
         put(store, held)
         with_codes(store, generation, held, (Y, b"yy"), (X, b"xx"))
-        (found,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
-        assert found.sentences == b"xx"
+        (found,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=1)
+        assert found.chunks[0].sentences == b"xx"
         (plain,) = store.nearest(generation, X, Scope(), limit=9, floor=0)
-        assert plain.sentences == b""
+        assert plain.chunks == ()
+
+    def test_carries_its_nearest_chunks_if_asked(self, store: Store, generation: int) -> None:
+        """In detail a neighbour brings so many chunks, nearest first, ties by position."""
+        held = prepared("a", "ant\n\nbee\n\ncow\n\ndog")
+        put(store, held)
+        with_codes(store, generation, held, (Y, b"1"), (X, b"2"), (Y, b"3"), (-X, b""))
+        (found,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=3)
+        assert [(one.position, round(one.similarity, 5)) for one in found.chunks] == [
+            (1, 1.0),
+            (0, 0.0),
+            (2, 0.0),
+        ]
+        assert [one.sentences for one in found.chunks] == [b"2", b"1", b"3"]
+        (all_,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=9)
+        assert [one.position for one in all_.chunks] == [1, 0, 2, 3]
 
     def test_sentences_stay_when_the_vector_is_replaced(
         self, store: Store, generation: int
@@ -104,11 +119,11 @@ class TestNearest:
         with_codes(store, generation, held, (X, b"xx"))
         (chunk,) = held.chunks
         store.recentre(generation, {}, [(chunk.content_hash, chunk.text_hash, Y)])
-        (found,) = store.nearest(generation, Y, Scope(), limit=9, floor=0.9, detail=True)
-        assert found.sentences == b"xx"
+        (found,) = store.nearest(generation, Y, Scope(), limit=9, floor=0.9, detail=1)
+        assert found.chunks[0].sentences == b"xx"
         with_codes(store, generation, held, (Y, b"yy"))
-        (found,) = store.nearest(generation, Y, Scope(), limit=9, floor=0.9, detail=True)
-        assert found.sentences == b"yy"
+        (found,) = store.nearest(generation, Y, Scope(), limit=9, floor=0.9, detail=1)
+        assert found.chunks[0].sentences == b"yy"
 
     def test_sentences_are_borrowed_and_swept_with_the_vector(
         self, store: Store, generation: int
@@ -117,14 +132,14 @@ class TestNearest:
         held, renamed = prepared("a", "ant", title="One"), prepared("b", "ant", title="Two")
         put(store, held, renamed)
         with_codes(store, generation, held, (X, b"xx"))
-        found = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
-        assert [(one.id, one.sentences) for one in found] == [("a", b"xx"), ("b", b"xx")]
+        found = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=1)
+        assert [(one.id, one.chunks[0].sentences) for one in found] == [("a", b"xx"), ("b", b"xx")]
         store.apply(Batch(collection=held.document.collection, deletes=("a", "b")))
         store.sweep()
         put(store, held)
         embed(store, generation, held, X)
-        (found_again,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=True)
-        assert found_again.sentences == b""
+        (found_again,) = store.nearest(generation, X, Scope(), limit=9, floor=0, detail=1)
+        assert found_again.chunks[0].sentences == b""
 
     def test_ties_break_by_id_then_position(self, store: Store, generation: int) -> None:
         """Equal similarities come by document id, and the first of equal chunks counts."""

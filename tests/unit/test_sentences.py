@@ -202,9 +202,10 @@ class TestPipeline:
         filled = fill(store, embedder)
         assert (filled.embedded, len(embedder.read)) == (2, 2)
         asked = embedder.embed_query("bees")
-        found = store.nearest(filled.generation, asked, Scope(), limit=9, floor=-1, detail=True)
+        found = store.nearest(filled.generation, asked, Scope(), limit=9, floor=-1, detail=1)
         width = embedder.space.dimensions // 2
-        assert {one.id: len(one.sentences) // width for one in found} == {"a": 2, "b": 0}
+        held = {one.id: len(one.chunks[0].sentences) // width for one in found}
+        assert held == {"a": 2, "b": 0}
 
     def test_a_failure_is_the_passages(self, store: SqliteStore) -> None:
         """A passage whose sentences cannot be embedded has failed, and is not half there."""

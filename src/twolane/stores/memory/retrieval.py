@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from twolane.answers import Candidate, Frequencies, Neighbour, Sketch
+from twolane.answers import Candidate, Frequencies, NearChunk, Neighbour, Sketch
 from twolane.errors import BadVectors
 from twolane.model import FIELDS, Kind, Prepared
 from twolane.properties import facts
@@ -93,7 +93,7 @@ class MemoryRetrieval:
         limit: int,
         floor: float,
         cosine: bool = False,
-        detail: bool = False,
+        detail: int = 0,
     ) -> list[Neighbour]:
         """Documents in scope by their best chunk's dot product, best first, ties by id."""
         import numpy as np
@@ -112,20 +112,27 @@ class MemoryRetrieval:
             for prepared in self._state.visible():
                 if not in_scope(prepared, scope):
                     continue
-                scored = [
-                    Neighbour(
-                        prepared.document.id,
-                        prepared.languages,
+                held = dict(_rows(shelf, donors, prepared))
+                chunks = [
+                    NearChunk(
                         position,
-                        float(np.dot(held, asked) / (_lengths(held, asked) if cosine else 1)),
-                        held.copy() if detail else None,
-                        codes if detail else b"",
+                        float(np.dot(own, asked) / (_lengths(own, asked) if cosine else 1)),
+                        codes,
                     )
-                    for position, (_, held, codes) in _rows(shelf, donors, prepared)
+                    for position, (_, own, codes) in held.items()
                 ]
-                best = min(scored, key=lambda one: (-one.similarity, one.position), default=None)
-                if best is not None and best.similarity >= floor:
-                    found.append(best)
+                chunks.sort(key=lambda one: (-one.similarity, one.position))
+                if chunks and chunks[0].similarity >= floor:
+                    found.append(
+                        Neighbour(
+                            prepared.document.id,
+                            prepared.languages,
+                            chunks[0].position,
+                            chunks[0].similarity,
+                            held[chunks[0].position][1].copy() if detail else None,
+                            tuple(chunks[:detail]),
+                        )
+                    )
         found.sort(key=lambda one: -one.similarity)
         return found[:limit]
 

@@ -62,12 +62,13 @@ WHERE +v.generation = :generation AND v.row > :row"""
 
 
 class Near(NamedTuple):
-    """A document near a vector: its row, and its best chunk with the vector that serves it."""
+    """A document near a vector: its row, its nearest chunks, and the vector of the first.
+
+    A chunk is its position, its similarity and the row of the vector that serves it.
+    """
 
     document: int
-    position: int
-    similarity: float
-    vector_row: int
+    chunks: list[tuple[int, float, int]]
     vector: Vector
 
 
@@ -127,8 +128,9 @@ class VectorCache:
         limit: int,
         floor: float,
         cosine: bool = False,
+        chunks: int = 1,
     ) -> list[Near]:
-        """The best documents, each by its best chunk.
+        """The best documents, each by its best chunk, with so many of its nearest ones.
 
         At least `limit` of them where there are as many, plus all that tie with the last.
         """
@@ -163,15 +165,19 @@ class VectorCache:
         ends = np.append(layout.starts[1:], len(similarities))
         found = []
         for place in kept:
-            start, end = layout.starts[place], ends[place]
-            chunk = start + int(np.argmax(similarities[start:end]))
+            near = _nearest(similarities, layout.starts[place], ends[place], chunks)
             found.append(
                 Near(
                     int(layout.documents[place]),
-                    int(layout.positions[chunk]),
-                    float(best[place]),
-                    int(vector_rows[layout.vectors[chunk]]),
-                    vectors[layout.vectors[chunk]],
+                    [
+                        (
+                            int(layout.positions[chunk]),
+                            float(similarities[chunk]),
+                            int(vector_rows[layout.vectors[chunk]]),
+                        )
+                        for chunk in near
+                    ],
+                    vectors[layout.vectors[near[0]]],
                 )
             )
         return found
@@ -230,6 +236,14 @@ class VectorCache:
             {"rows": str(sorted(changed))},
         )
         self._layout = self._layout.without(changed).merged(fresh)
+
+
+def _nearest(similarities: Vector, start: int, end: int, count: int) -> list[int]:
+    """The places of the nearest usable chunks of a document that has one, nearest first."""
+    if end - start == 1:
+        return [start]
+    order = np.argsort(-similarities[start:end], kind="stable")[:count]
+    return [start + int(place) for place in order if similarities[start + place] > -np.inf]
 
 
 class _Layout:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from twolane.answers import Candidate, Frequencies, Neighbour, Sketch
+from twolane.answers import Candidate, Frequencies, NearChunk, Neighbour, Sketch
 from twolane.model import FIELDS, Kind, Stems
 from twolane.scopes import Scope, Word
 from twolane.stores.sqlite.conditions import in_scope, match_any, narrower_than_usual
@@ -144,7 +144,7 @@ class SqliteRetrieval:
         limit: int,
         floor: float,
         cosine: bool = False,
-        detail: bool = False,
+        detail: int = 0,
     ) -> list[Neighbour]:
         """Documents in scope by their best chunk's dot product with `vector`, best first."""
         cache = self._cache(generation)
@@ -163,6 +163,7 @@ class SqliteRetrieval:
                     limit=limit,
                     floor=floor,
                     cosine=cosine,
+                    chunks=max(detail, 1),
                 )
                 named = {
                     row: (id, tuple(languages.split()))
@@ -172,14 +173,21 @@ class SqliteRetrieval:
                         (str([one.document for one in best]),),
                     )
                 }
-                codes = _codes(connection, [one.vector_row for one in best]) if detail else {}
+                codes = (
+                    _codes(connection, [row for one in best for _, _, row in one.chunks])
+                    if detail
+                    else {}
+                )
         found = [
             Neighbour(
                 *named[one.document],
-                one.position,
-                one.similarity,
+                one.chunks[0][0],
+                one.chunks[0][1],
                 one.vector if detail else None,
-                codes.get(one.vector_row, b""),
+                tuple(
+                    NearChunk(position, similarity, codes.get(row, b""))
+                    for position, similarity, row in one.chunks[:detail]
+                ),
             )
             for one in best
         ]
