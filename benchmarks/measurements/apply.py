@@ -76,8 +76,7 @@ def measure(room: Room) -> Outcome:
     pairs = list(zip(taken["store"], taken["bare"], strict=True))
     ratio = median(ours.seconds / theirs.seconds for ours, theirs in pairs)
     on_cpu = median(ours.cpu / theirs.cpu for ours, theirs in pairs)
-    bare_cpu = median(one.cpu for one in taken["bare"])
-    parts, parted = apply_parts.parts(room.folder / "apply-parts.db", notes, bare_cpu)
+    parts, parted = apply_parts.parts(room.folder / "apply-parts.db", notes, seconds["bare"])
     chunks = sum(len(one.chunks) for batch in notes for one in batch)
     return Outcome(
         goals=[Goal("Writing notes, store against bare FTS5", ratio, "×", on_cpu, at_most=2.0)],

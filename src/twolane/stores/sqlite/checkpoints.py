@@ -12,8 +12,8 @@ import apsw
 _STEP = 512
 
 # The log begins anew only once all of it is in the file, and a writer that never rests never lets
-# it come to that. So at this many pages, 32 MB, the next writer waits for it.
-_MOST = 4096
+# it come to that. So at this many pages, 64 MB, the next writer waits for it.
+_MOST = 8192
 
 
 class Checkpoints:

@@ -62,7 +62,7 @@ class SqliteSettling:
         if not beyond and self._settled >= _AT_A_TIME:
             # Much was written piece by piece; put together it is read in half the time.
             with self._db.write() as connection:
-                for table in ("name_trigrams", "text_trigrams"):
+                for table in ("words", "name_trigrams", "text_trigrams"):
                     connection.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")
             self._settled = 0
 
