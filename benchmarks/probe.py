@@ -1,5 +1,7 @@
 """Run a module as `python -m` does, and leave the peak of the process's memory in a file.
 
+Behind it stands that of the largest process that it started, 0 if there was none.
+
 python benchmarks/probe.py FILE MODULE [ARGUMENTS...]
 """
 
@@ -27,6 +29,17 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
+def largest_child_mb() -> float:
+    """The most memory that any process held which this one started and waited for.
+
+    Linux counts what the parent held when it started it, if that was more.
+    """
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit / 1e6
+
+
 if __name__ == "__main__":
     notice, module = sys.argv[1], sys.argv[2]
     sys.argv = sys.argv[2:]
@@ -34,4 +47,4 @@ if __name__ == "__main__":
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     finally:
         with open(notice, "w", encoding="ascii") as file:  # noqa: PTH123
-            file.write(str(peak_mb()))
+            file.write(f"{peak_mb()} {largest_child_mb()}")

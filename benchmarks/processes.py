@@ -43,7 +43,13 @@ def run(words: Sequence[str | Path], variables: Mapping[str, str]) -> str:
     return done.stdout
 
 
-def peak_mb(words: Sequence[str | Path], variables: Mapping[str, str], notice: Path) -> float:
-    """The most memory that `python -m WORDS` held, in MB; `notice` is a file for the figure."""
+def peaks_mb(
+    words: Sequence[str | Path], variables: Mapping[str, str], notice: Path
+) -> tuple[float, float]:
+    """The most memory in MB that `python -m WORDS` held, and the largest process it started.
+
+    `notice` is a file for the figures.
+    """
     run([PROBE, notice, *words], variables)
-    return float(notice.read_text("ascii"))
+    own, largest = notice.read_text("ascii").split()
+    return float(own), float(largest)

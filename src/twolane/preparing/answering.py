@@ -16,16 +16,15 @@ from twolane.preparing.messages import packed, receive, send, unpacked
 from twolane.preparing.tasks import WORKS, Work
 from twolane.settings import Settings
 
+_OUTPUT, _COMPLAINTS = 1, 2
+
 # Reading and writing should not wait long for the thread that prepares.
 _SWITCH_SECONDS = 0.001
 
 
 def main() -> None:
     """Answer until the input ends."""
-    tasks = sys.stdin.buffer
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # Whatever else is printed must not get between the answers.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    tasks, answers = sys.stdin.buffer, _own_output()
     sys.setswitchinterval(_SWITCH_SECONDS)
     name, values = unpacked(_required(receive(tasks)))
     settings, work = Settings(**values), WORKS[name]
@@ -67,6 +66,17 @@ def _write(answers: BinaryIO, told: queue.SimpleQueue[bytes]) -> None:
     except OSError:
         # Nobody reads any more.
         os._exit(1)
+
+
+def _own_output() -> BinaryIO:
+    """The output for answers; whatever else is printed goes where complaints go."""
+    answers = os.fdopen(os.dup(_OUTPUT), "wb")
+    try:
+        os.dup2(_COMPLAINTS, _OUTPUT)
+    except OSError:
+        # The caller has closed its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _OUTPUT)
+    return answers
 
 
 def _required(message: bytes | None) -> bytes:
