@@ -120,6 +120,29 @@ class TestSame:
         assert len(processes) > 2
         assert sum(asked) > 40
 
+    def test_repeated_imports(
+        self, tmp_path: Path, processes: list[Process], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Documents that are held already are checked by other processes, but not prepared."""
+        ahead: list[bool] = []
+        ask = Process.ask
+
+        def seen(self: Process, tasks: list[Any]) -> Request | None:
+            ahead.extend(wanted for _, wanted in tasks)
+            return ask(self, tasks)
+
+        monkeypatch.setattr(Process, "ask", seen)
+        file = tmp_path / "d.jsonl"
+        file.write_text("".join(f'{{"id": "{one}", "body": "the {one}"}}\n' for one in range(60)))
+        settings = Settings(embedder="none", cores=2, batch=5)
+        for expected in (True, False):
+            with Library.open(tmp_path / "l.db", settings=settings) as library:
+                library.import_jsonl(file)
+            assert ahead
+            assert set(ahead) == {expected}
+            ahead.clear()
+        assert len(processes) == 2
+
     def test_bookmarks(self, tmp_path: Path, processes: list[Process]) -> None:
         """Bookmarks that are joined are prepared as what they became."""
         file = tmp_path / "b.html"

@@ -72,7 +72,7 @@ class Importer:
     def _tasks(self, rows: Rows) -> Iterator[tuple[_AnyRow, DraftTask | None]]:
         for row in rows:
             if isinstance(row, Row):
-                # Rows that change nothing are not stored, so there is nothing to prepare.
+                # Where the last rows changed nothing, these hardly will, and need no preparing.
                 ahead = self._preparation.shared and self._changing
                 yield row, DraftTask(row.draft, ahead)
             else:
@@ -148,7 +148,7 @@ class Importer:
             if (taken := batch[one.id][-1]).ready is not None and taken.document is one
         }
         saved = self._saver.put(documents, self._scope, refused=refused, ready=ready, now=False)
-        self._changing = any(one.changed for one in saved)
+        self._changing = 2 * sum(one.changed for one in saved) >= len(saved)
         for one in saved:
             if batch[one.id][0].first:
                 self.report.added += one.created
