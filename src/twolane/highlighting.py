@@ -68,7 +68,11 @@ class Sought:
 
     def may_be_in(self, stems: str) -> bool:
         """Whether a stream holds any of the words."""
-        return any(needle in stems for needles in self.needles for needle in needles)
+        for needles in self.needles:
+            for needle in needles:
+                if needle in stems:
+                    return True
+        return False
 
     def promising(self, stems: Sequence[str]) -> Sequence[int]:
         """Which of the streams of single written words may hold any of the words."""

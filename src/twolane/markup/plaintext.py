@@ -21,7 +21,8 @@ def plain(markdown: str) -> str:
     """
     text = markdown.replace(_HOLD, "")
     code: list[str] = []
-    if "`" in text or "~~~" in text:
+    # One sign is found in a tenth of the time that several take.
+    if "`" in text or ("~" in text and "~~~" in text):
         text = _set_code_aside(text, code)
     lines = [line.strip(" \t") for line in text.split("\n")]
     # Most lines carry no marker, and asking them all here is cheaper than asking each.
@@ -58,7 +59,7 @@ def _without_marks(text: str) -> str:
         text = _STARS.sub(r"\2", _STARS.sub(r"\2", text))
     if "_" in text:
         text = _UNDERSCORES.sub(r"\2", _UNDERSCORES.sub(r"\2", text))
-    if "~~" in text or "==" in text:
+    if ("~" in text and "~~" in text) or ("=" in text and "==" in text):
         text = _STRUCK.sub(r"\2", text)
     if "\\" in text:
         text = _ESCAPE.sub(r"\1", text)
@@ -123,21 +124,19 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def _line(line: str) -> str:
-    """A line without the markers of its block."""
-    bare = line.strip(" \t")
-    if not bare or bare[0] not in _MARKERS:
-        return bare
-    heading = bare[0] == "#"
+    """A line that begins with a marker, and not with a blank, without the markers of its block."""
     # Most lines end with a letter or a full stop, and are no rules for that reason alone.
-    rule = bare[-1] in _RULE_ENDS
-    if not rule or not _RULE.fullmatch(bare):
-        found = _LEAD.match(bare)
-        bare = bare[found.end() :] if found else bare
+    rule = line[-1] in _RULE_ENDS
+    bare = line
+    if not rule or not _RULE.fullmatch(line):
+        found = _LEAD.match(line)
+        bare = line[found.end() :] if found else line
     if rule and _RULE.fullmatch(bare):
         return ""
     if bare.startswith("|"):
         return _CELL_EDGE.sub(" ", bare).strip()
-    return _CLOSING_HASHES.sub("", bare) if heading else bare
+    closed = line[0] == "#" and line[-1] == "#"
+    return _CLOSING_HASHES.sub("", bare) if closed else bare
 
 
 def _wiki_words(found: re.Match[str]) -> str:

@@ -89,10 +89,10 @@ def document_of(row: Sequence[Any]) -> Document:
         collection=row[1],
         title=row[2],
         body=row[3],
-        kind=Kind(row[4]),
+        kind=_KINDS[row[4]],
         path=row[5],
         url=row[6],
-        title_origin=TitleOrigin(row[7]),
+        title_origin=_ORIGINS[row[7]],
         aliases=tuple(loaded(row[8])),
         tags=tuple(loaded(row[27])),
         description=row[9],
@@ -114,6 +114,11 @@ def document_of(row: Sequence[Any]) -> Document:
         content_hash=row[25],
         version=row[26],
     )
+
+
+# Looked up for every document that is shown, and calling an enumeration takes ten times as long.
+_KINDS = {str(kind): kind for kind in Kind}
+_ORIGINS = {str(origin): origin for origin in TitleOrigin}
 
 
 def dumped(value: Any) -> str:
