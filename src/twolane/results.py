@@ -65,11 +65,25 @@ def results_of(
     documents: Mapping[str, Document],
     chunks: Mapping[str, Sequence[Chunk]],
     marks: Sequence[Word],
+    translated: Sequence[Word] = (),
 ) -> tuple[Result, ...]:
-    """The results that show fused documents; one that is not among the documents is left out."""
-    words = sought(marks)
+    """The results that show fused documents; one that is not among the documents is left out.
+
+    In those that the lexical lane read in translation the `translated` words are shown, too.
+    """
+    own = any_language = sought(marks)
+    if translated:
+        wider = {(word.own, word.prefix): word for word in translated}
+        any_language = sought([wider.get((one.terms, one.prefix), one) for one in marks])
     return tuple(
-        _result(one, documents[one.id], chunks.get(one.id, ()), words, _LENGTH, _OPENING)
+        _result(
+            one,
+            documents[one.id],
+            chunks.get(one.id, ()),
+            any_language if _read_in_translation(one) else own,
+            _LENGTH,
+            _OPENING,
+        )
         for one in fused
         if one.id in documents
     )
@@ -141,6 +155,11 @@ def _won_by_words(fused: Fused) -> bool:
         elif not contribution.abstained:
             lexical += contribution.value
     return lexical > dense
+
+
+def _read_in_translation(fused: Fused) -> bool:
+    """Whether the lexical lane, which could not judge the document, found words in it anyway."""
+    return any(one.abstained and one.matched for one in fused.contributions)
 
 
 def _shown(

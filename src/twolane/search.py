@@ -27,7 +27,7 @@ from twolane.query import Query
 from twolane.relevance import DEPTH, LITERAL, Fits, answerable, rated
 from twolane.relevance_files import known_fits
 from twolane.results import results_of
-from twolane.scopes import Capability, Scope
+from twolane.scopes import Capability, Scope, Word
 from twolane.sentence_codes import sentence_part
 from twolane.settings import Settings
 from twolane.signals import boosted, floored
@@ -49,6 +49,7 @@ class Ranked:
 
     `scope` is the caller's, narrowed by the query's own filters and demands.
     `letters` is what is looked for by its letters, as it was typed.
+    `translated` are the words with those of other languages that were looked for, if any were.
     """
 
     query: Query
@@ -62,6 +63,7 @@ class Ranked:
     generation: int | None
     repairs: tuple[Repair, ...]
     answerable: bool | None = None
+    translated: tuple[Word, ...] = ()
 
 
 class Searcher:
@@ -86,7 +88,7 @@ class Searcher:
 
     def answer(self, text: str, mode: Mode, ranked: Ranked, shown: Sequence[Fused]) -> Answer:
         """The answer that shows some of a ranking."""
-        results = self.results(shown, ranked.query, ranked.letters)
+        results = self.results(shown, ranked.query, ranked.letters, ranked.translated)
         return Answer(
             query=text,
             mode=mode,
@@ -189,6 +191,7 @@ class Searcher:
             generation=generation.number if generation else None,
             repairs=asked.repairs,
             answerable=answerable(fused, fit),
+            translated=asked.translated,
         )
 
     def folded(self, fused: Sequence[Fused], wanted: int) -> list[Fused]:
@@ -362,7 +365,11 @@ class Searcher:
         return [Fused(id, 0.0, ()) for id in self._store.recent(scope, limit=wanted)]
 
     def results(
-        self, fused: Sequence[Fused], query: Query, letters: str = ""
+        self,
+        fused: Sequence[Fused],
+        query: Query,
+        letters: str = "",
+        translated: Sequence[Word] = (),
     ) -> tuple[Result, ...]:
         """What is shown of documents that were found."""
         ids = [one.id for one in fused]
@@ -373,8 +380,8 @@ class Searcher:
             if one.id in documents and only_by_letters(one)
         }
         others = [one for one in fused if one.id not in by_letters]
-        shown = {one.id: one for one in results_of(others, documents, chunks, query.marks)}
-        shown |= by_letters
+        found = results_of(others, documents, chunks, query.marks, translated)
+        shown = {one.id: one for one in found} | by_letters
         # A document may go between the lanes and here; it is then rightly missing.
         return tuple(shown[id] for id in ids if id in shown)
 

@@ -96,6 +96,7 @@ def test_json(indexed: Cli) -> None:
         "held": True,
         "fields": ["body"],
         "taken_for": [],
+        "translations": [],
     }
     assert set(said["passage"]) == {"heading", "lines", "similarity"}
     assert (said["obstacles"], said["suggestion"], said["degraded"]) == ([], None, [])

@@ -106,7 +106,7 @@ class TestFound:
         assert [one.word for one in found.words if not one.held] == ["shoots"]
         assert found.coverage is not None
         assert 0 < found.coverage < 1
-        assert "below the 1 that are shown" in found.verdict
+        assert "below the one that is shown" in found.verdict
         assert "“shoots”" in found.verdict
         assert found.suggestion is not None
         assert (found.suggestion.change, found.suggestion.what) == (Change.TERM, "shoots")
@@ -139,6 +139,18 @@ class TestFound:
         assert "another language" in lexical.reason
         assert "another language" in found.verdict
         assert found.standing == Standing.SHOWN
+
+    def test_words_in_translation(self, tmp_path: Path, vault: Path) -> None:
+        """A document that was read in translation says which words stand there, and as what."""
+        write_notes(vault, {"дом/хлеб.md": "# Хлеб\n\nТесто для хлеба стоит ночь в печи.\n"})
+        with opened(tmp_path, vault) as library:
+            found = library.why("bread dough with onions in the oven", "дом/хлеб.md")
+            own = library.why("bread dough with onions in the oven", "kitchen/soup.md")
+        said = {one.word: one.translations for one in found.words}
+        assert "хлеб" in said["bread"]
+        assert not any(one.held for one in found.words)
+        assert "in translation it holds “bread” (хлеб" in found.verdict
+        assert not any(one.translations for one in own.words)
 
     def test_passed_by_what_is_not_judged(self, tmp_path: Path, vault: Path) -> None:
         """Those ahead that words did not judge are counted, and named where they alone explain."""

@@ -118,6 +118,24 @@ def test_a_note_in_the_other_language_is_found_without_a_model(library: Library)
         assert (said.lane, said.abstained, said.matched[0]) == (Lane.LEXICAL, True, "bread")
 
 
+def test_words_in_translation_are_marked(library: Library, tmp_path: Path) -> None:
+    """The passage that holds most of them is shown, and they are marked like any other match."""
+    with library:
+        (shown,) = library.search("how long should the bread dough rest").results
+        assert shown.title_html == "<mark>Хлеб</mark>"
+        assert "для <mark>хлеба</mark> стоит" in shown.snippet
+        parts = ("Летом у реки тихо.", "Хлеб пекут из теста ночью.", "Зимой в лесу холодно.")
+        text = "# Разное\n\n" + "".join(
+            f"## Часть {at}\n\n{one}\n\n" for at, one in enumerate(parts)
+        )
+        (tmp_path / "разное.md").write_text(text, "utf-8")
+        library.index(tmp_path)
+        found = library.search("how long should the bread dough rest").results
+        (shown,) = (one for one in found if one.path == "разное.md")
+        assert shown.heading == ("Часть 1",)
+        assert "<mark>Хлеб</mark> пекут" in shown.snippet
+
+
 def test_translation_can_be_switched_off_and_leaves_other_modes_alone(
     library: Library, tmp_path: Path
 ) -> None:

@@ -97,6 +97,7 @@ def _words(ranked: Ranked, candidate: Candidate) -> tuple[WordFound, ...]:
     A word of a script without spaces has several positions, and all of them must be held.
     """
     taken = {repair.typed: repair.terms for repair in ranked.repairs}
+    translations = _translations(ranked, candidate)
     fields: dict[str, set[str]] = {}
     for word in ranked.query.marks:
         held = _fields(word, candidate)
@@ -106,9 +107,22 @@ def _words(ranked: Ranked, candidate: Candidate) -> tuple[WordFound, ...]:
             text,
             tuple(name for name in FIELDS if name in held),
             next((terms for typed, terms in taken.items() if text in typed), ()),
+            translations.get(text, ()),
         )
         for text, held in fields.items()
     )
+
+
+def _translations(ranked: Ranked, candidate: Candidate) -> dict[str, tuple[str, ...]]:
+    """By word of the query, the terms that mean the same in a document of another language."""
+    if not ranked.query.reading.languages.isdisjoint(candidate.languages):
+        return {}
+    return {
+        word.text: tuple(
+            term for term, _ in word.kin if _fields(Word(word.text, (term,)), candidate)
+        )
+        for word in ranked.translated
+    }
 
 
 def _fields(word: Word, candidate: Candidate) -> set[str]:

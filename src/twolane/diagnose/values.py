@@ -92,11 +92,13 @@ class WordFound:
     """A word of the query as typed, and the fields of the document that hold it, if any.
 
     `taken_for` are the terms that it was repaired to.
+    `translations` are the terms of a document in another language that mean the same.
     """
 
     word: str
     fields: tuple[str, ...]
     taken_for: tuple[str, ...] = ()
+    translations: tuple[str, ...] = ()
 
     @property
     def held(self) -> bool:

@@ -37,8 +37,9 @@ def verdict(diagnosis: Diagnosis) -> str:
         return f"It is not found because {because}."
     place = f"It is {ordinal(rank)} of {diagnosis.found}"
     if diagnosis.standing == Standing.BELOW:
-        place += f", below the {diagnosis.limit} that are shown"
-    reasons = [*_opinions(opinions), *_lacking(diagnosis.words)]
+        limit = diagnosis.limit
+        place += f", below the {'one that is' if limit == 1 else f'{limit} that are'} shown"
+    reasons = [*_opinions(opinions), *_translated(diagnosis.words), *_lacking(diagnosis.words)]
     if diagnosis.copy_of:
         reasons.insert(0, f"it is a copy of {diagnosis.copy_of}, and copies come later")
     main = [one.rank or rank for one in opinions if one.lane in MAIN_LANES]
@@ -88,8 +89,15 @@ def _opinions(opinions: Sequence[Opinion]) -> Iterator[str]:
             yield f"not found {by_lane(one.lane)}, because {one.reason}"
 
 
+def _translated(words: Sequence[WordFound]) -> Iterator[str]:
+    found = [f"“{one.word}” ({', '.join(one.translations)})" for one in words if one.translations]
+    if found:
+        more = "" if len(found) <= _MOST_WORDS else " and others"
+        yield f"in translation it holds {', '.join(found[:_MOST_WORDS])}{more}"
+
+
 def _lacking(words: Sequence[WordFound]) -> Iterator[str]:
-    lacking = [f"“{one.word}”" for one in words if not one.held]
+    lacking = [f"“{one.word}”" for one in words if not (one.held or one.translations)]
     if lacking and len(lacking) < len(words):
         more = "" if len(lacking) <= _MOST_WORDS else " and others"
         yield f"it lacks {', '.join(lacking[:_MOST_WORDS])}{more}"

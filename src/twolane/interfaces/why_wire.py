@@ -72,6 +72,7 @@ def _word(word: WordFound) -> Json:
         "held": word.held,
         "fields": list(word.fields),
         "taken_for": list(word.taken_for),
+        "translations": list(word.translations),
     }
 
 

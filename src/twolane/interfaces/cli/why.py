@@ -110,9 +110,12 @@ def _lane(one: Opinion) -> str:
 
 def _words(words: tuple[WordFound, ...], coverage: float | None) -> str:
     held = [f"{one.word} ({', '.join(one.fields)})" for one in words if one.held]
-    lacking = [one.word for one in words if not one.held]
+    said = [one for one in words if one.translations]
+    lacking = [one.word for one in words if not one.held and not one.translations]
+    translated = ", ".join(f"{one.word} → {', '.join(one.translations)}" for one in said)
     parts = [
         ", ".join(held),
+        f"in translation: {translated}" if said else "",
         f"missing: {', '.join(lacking)}" if lacking else "",
         f"coverage {coverage:.2f}" if coverage is not None else "",
     ]

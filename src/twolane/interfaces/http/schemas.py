@@ -183,7 +183,7 @@ WHY = keyed(
             reason=none_or(TEXT),
         )
     ),
-    words=listed(keyed(word=TEXT, held=TRUTH, fields=TEXTS, taken_for=TEXTS)),
+    words=listed(keyed(word=TEXT, held=TRUTH, fields=TEXTS, taken_for=TEXTS, translations=TEXTS)),
     coverage=none_or(NUMBER),
     passage=none_or(keyed(heading=HEADING, lines=LINES, similarity=none_or(NUMBER))),
     suggestion=none_or(

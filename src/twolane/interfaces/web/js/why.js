@@ -96,6 +96,11 @@ function opinion(one, obstacles) {
   one.reason && !told ? el("span", { class: "faint" }, " ", spelled(one.reason)) : null);
 }
 
+function meantBy(one) {
+  const terms = [...one.taken_for, ...one.translations];
+  return terms.length ? el("span", { class: "faint" }, `→ ${terms.join(", ")}`) : null;
+}
+
 function words(said) {
   const share = said.coverage === null ? null
     : el("p", { class: "faint" }, t("why.coverage", { share: percent(said.coverage) }));
@@ -103,6 +108,6 @@ function words(said) {
     icon(one.held ? "check" : "cross"), el("span", { class: "unseen" },
       t(one.held ? "word.held" : "word.lacking")), el("strong", {}, one.word),
     one.fields.length ? el("span", { class: "faint" }, one.fields.join(", ")) : null,
-    one.taken_for.length ? el("span", { class: "faint" }, `→ ${one.taken_for.join(", ")}`) : null))), share];
+    meantBy(one)))), share];
 }
 
