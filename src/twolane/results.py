@@ -158,8 +158,12 @@ def _won_by_words(fused: Fused) -> bool:
 
 
 def _read_in_translation(fused: Fused) -> bool:
-    """Whether the lexical lane, which could not judge the document, found words in it anyway."""
-    return any(one.abstained and one.matched for one in fused.contributions)
+    """Whether words in translation tell best why the document was found.
+
+    One of them may have another meaning, so where the dense lane knows a passage they are several.
+    """
+    enough = 1 if fused.position is None else _SEVERAL
+    return any(one.abstained and len(one.matched) >= enough for one in fused.contributions)
 
 
 def _shown(

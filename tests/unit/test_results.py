@@ -16,7 +16,7 @@ from twolane.chunking import plain
 from twolane.highlighting import one_line
 from twolane.language import words_of
 from twolane.model import Chunk, Document, Heading
-from twolane.results import passage_for, result_of
+from twolane.results import passage_for, result_of, results_of
 from twolane.scopes import Word
 
 PARTS = (
@@ -231,6 +231,30 @@ def test_words_are_marked_before_sentences() -> None:
     ):
         result = result_of(fused._replace(sentence=0), document, chunks, words(query))
         assert "Brush" not in "".join(re.findall("<mark>(.*?)</mark>", result.snippet))
+
+
+@pytest.mark.parametrize(
+    ("matched", "marked"),
+    [
+        (("code",), ["Код E23 — перелив, выключить воду."]),
+        (("code", "filter"), ["Код", "фильтр", "Код"]),
+    ],
+)
+def test_one_word_in_translation_is_no_reason_to_hide_the_sentence(
+    matched: tuple[str, ...], marked: list[str]
+) -> None:
+    """Where meaning found a document in another language, words in translation are several."""
+    document, chunks = note("Код E18 — вывернуть фильтр. Код E23 — перелив, выключить воду.\n")
+    found = found_by(lexical=0.01, dense=0.02, position=0, abstained=True)
+    read = found.contributions[0]._replace(matched=matched)
+    fused = found._replace(contributions=(read, found.contributions[1]), sentence=1)
+    marks = (Word("code", ("code",)), Word("filter", ("filter",)))
+    translated = [
+        Word(one.text, (*one.terms, term), likeness=(0.9,))
+        for one, term in zip(marks, ("код", "фильтр"), strict=True)
+    ]
+    (result,) = results_of([fused], {"d": document}, {"d": chunks}, marks, translated)
+    assert re.findall("<mark>(.*?)</mark>", result.snippet) == marked
 
 
 def test_a_sentence_without_blanks_is_found() -> None:
