@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from twolane.answers import Names
-from twolane.substrings import spelled
+from twolane.substrings import Spellings, spelled
 
 # The ending of a note says nothing of its name.
 _ENDINGS = frozenset(("md", "markdown", "txt"))
@@ -36,15 +36,8 @@ def loose(text: str) -> str:
     return spelled(text).translate(_SPACES)
 
 
-class _Spaces(dict[int, str]):
-    """A space for each sign that is no letter and no digit; fills itself."""
-
-    def __missing__(self, sign: int) -> str:
-        spelling = self[sign] = chr(sign) if chr(sign).isalnum() else " "
-        return spelling
-
-
-_SPACES = _Spaces()
+# A space for each sign that is no letter and no digit.
+_SPACES = Spellings(lambda sign: sign if sign.isalnum() else " ")
 
 
 def lines(names: Names, tags: Iterable[str] = ()) -> str:

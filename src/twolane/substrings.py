@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from twolane.answers import Match
@@ -164,12 +164,16 @@ def _bare(char: str) -> str:
     return unicodedata.normalize("NFD", char)[:1] or char
 
 
-class _BareLetters(dict[int, str]):
-    """Each letter without its accent; fills itself."""
+class Spellings(dict[int, str]):
+    """A table for `str.translate` that asks how a sign is spelled when it first meets it."""
 
-    def __missing__(self, letter: int) -> str:
-        spelling = self[letter] = _bare(chr(letter))
+    def __init__(self, spell: Callable[[str], str]) -> None:
+        super().__init__()
+        self._spell = spell
+
+    def __missing__(self, sign: int) -> str:
+        spelling = self[sign] = self._spell(chr(sign))
         return spelling
 
 
-_BARE_LETTERS = _BareLetters()
+_BARE_LETTERS = Spellings(_bare)
