@@ -353,6 +353,7 @@ class TestPrograms:
         assert out.count(b"once") == 1
         assert not err
 
+    @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
     @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
     def test_no_orphans(self, tmp_path: Path, sign: signal.Signals) -> None:
         """Its processes end with it, whether it is interrupted or killed."""
