@@ -19,7 +19,7 @@ _LONGEST = 200
 
 # A vault says the same few things of most notes; what is longer than a word or two is not repeated.
 _REPEATED = 40
-_KEPT = 1 << 10
+_KEPT = 1 << 12
 
 # What a number or a day can begin with; most values are words.
 _FIRST = frozenset("+-.0123456789")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.builders import prepared
 from twolane.model import Batch, Collection, Prepared
 from twolane.scopes import Scope
 from twolane.stores.sqlite import SqliteStore, checkpoints, writing
 from twolane.stores.sqlite.database import Database
+from twolane.stores.sqlite.document_rows import values_of
 
 PAGE = 8192
 
@@ -104,6 +108,18 @@ def test_more_than_a_statement_holds(tmp_path: Path, monkeypatch: pytest.MonkeyP
     store.apply(Batch("notes", many(200)))
     assert len(store.recent(Scope(), limit=500)) == 200
     assert store.check() == []
+
+
+@given(
+    st.dictionaries(
+        st.text(),
+        st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists),
+    )
+)
+def test_properties_are_written_as_json(properties: dict[str, object]) -> None:
+    """Writing front matter without an encoder for each gives the text that JSON has for it."""
+    held = values_of(prepared("a", properties=properties), 1, 1, 1)[-2]
+    assert held == json.dumps(properties, ensure_ascii=False)
 
 
 def test_a_value_that_cannot_be_made_undoes_the_batch(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import apsw
 
-# Whenever the log has grown by so many pages, 4 MB, what it holds is put into the file.
-_STEP = 512
+# Whenever the log has grown by so many pages, 8 MB, what it holds is put into the file.
+_STEP = 1024
 
 # The log begins anew only once all of it is in the file, and a writer that never rests never lets
 # it come to that. So at this many pages, 64 MB, the next writer waits for it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from json.encoder import encode_basestring
 from types import MappingProxyType
@@ -77,7 +77,7 @@ def values_of(prepared: Prepared, row: int, collection: int, revision: int) -> t
         _headings(document.headings),
         dumped([(link.target, link.anchor, link.wiki) for link in document.links]),
         dumped_texts(document.arguments),
-        dumped(dict(document.properties)),
+        _properties(document.properties),
         prepared.recipe,
     )
 
@@ -135,6 +135,28 @@ def _headings(headings: Iterable[Heading]) -> str:
     """JSON text of `[level, text, line, start]` for each heading."""
     written = [f"[{h.level}, {encode_basestring(h.text)}, {h.line}, {h.start}]" for h in headings]
     return f"[{', '.join(written)}]"
+
+
+def _properties(properties: Mapping[str, Any]) -> str:
+    """JSON text of front matter, as `dumped` writes it; most of it are texts and lists of them."""
+    if not properties:
+        return "{}"
+    try:
+        written = [
+            f"{encode_basestring(name)}: {_property(value)}" for name, value in properties.items()
+        ]
+    except TypeError:
+        # A name that is no text, or a value that cannot be written: the encoder knows what to say.
+        return _encoded(dict(properties))
+    return f"{{{', '.join(written)}}}"
+
+
+def _property(value: Any) -> str:
+    if type(value) is str:
+        return encode_basestring(value)
+    if type(value) is list and all(type(one) is str for one in value):
+        return dumped_texts(value)
+    return _encoded(value)
 
 
 def loaded(text: str) -> Any:

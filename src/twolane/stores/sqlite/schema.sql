@@ -178,12 +178,12 @@ INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0, 0);
 -- The number of stems in a stream is half its number of spaces.
 CREATE VIEW lengths AS
 SELECT row,
-       (length(title) - length(replace(title, ' ', ''))) / 2 AS title,
-       (length(aliases) - length(replace(aliases, ' ', ''))) / 2 AS aliases,
-       (length(tags) - length(replace(tags, ' ', ''))) / 2 AS tags,
-       (length(headings) - length(replace(headings, ' ', ''))) / 2 AS headings,
-       (length(description) - length(replace(description, ' ', ''))) / 2 AS description,
-       (length(url) - length(replace(url, ' ', ''))) / 2 AS url,
+       (octet_length(title) - octet_length(replace(title, ' ', ''))) / 2 AS title,
+       (octet_length(aliases) - octet_length(replace(aliases, ' ', ''))) / 2 AS aliases,
+       (octet_length(tags) - octet_length(replace(tags, ' ', ''))) / 2 AS tags,
+       (octet_length(headings) - octet_length(replace(headings, ' ', ''))) / 2 AS headings,
+       (octet_length(description) - octet_length(replace(description, ' ', ''))) / 2 AS description,
+       (octet_length(url) - octet_length(replace(url, ' ', ''))) / 2 AS url,
        words AS body
 FROM texts;
 
@@ -193,24 +193,24 @@ CREATE TRIGGER texts_inserted AFTER INSERT ON texts WHEN new.listed BEGIN
             new.stems);
     UPDATE totals SET
         documents = documents + 1,
-        title = title + (length(new.title) - length(replace(new.title, ' ', ''))) / 2,
-        aliases = aliases + (length(new.aliases) - length(replace(new.aliases, ' ', ''))) / 2,
-        tags = tags + (length(new.tags) - length(replace(new.tags, ' ', ''))) / 2,
-        headings = headings + (length(new.headings) - length(replace(new.headings, ' ', ''))) / 2,
-        description = description + (length(new.description) - length(replace(new.description, ' ', ''))) / 2,
-        url = url + (length(new.url) - length(replace(new.url, ' ', ''))) / 2,
+        title = title + iif(new.title = '', 0, (octet_length(new.title) - octet_length(replace(new.title, ' ', ''))) / 2),
+        aliases = aliases + iif(new.aliases = '', 0, (octet_length(new.aliases) - octet_length(replace(new.aliases, ' ', ''))) / 2),
+        tags = tags + iif(new.tags = '', 0, (octet_length(new.tags) - octet_length(replace(new.tags, ' ', ''))) / 2),
+        headings = headings + iif(new.headings = '', 0, (octet_length(new.headings) - octet_length(replace(new.headings, ' ', ''))) / 2),
+        description = description + iif(new.description = '', 0, (octet_length(new.description) - octet_length(replace(new.description, ' ', ''))) / 2),
+        url = url + iif(new.url = '', 0, (octet_length(new.url) - octet_length(replace(new.url, ' ', ''))) / 2),
         body = body + new.words;
 END;
 
 CREATE TRIGGER texts_deleted BEFORE DELETE ON texts WHEN old.listed BEGIN
     UPDATE totals SET
         documents = documents - 1,
-        title = title - (length(old.title) - length(replace(old.title, ' ', ''))) / 2,
-        aliases = aliases - (length(old.aliases) - length(replace(old.aliases, ' ', ''))) / 2,
-        tags = tags - (length(old.tags) - length(replace(old.tags, ' ', ''))) / 2,
-        headings = headings - (length(old.headings) - length(replace(old.headings, ' ', ''))) / 2,
-        description = description - (length(old.description) - length(replace(old.description, ' ', ''))) / 2,
-        url = url - (length(old.url) - length(replace(old.url, ' ', ''))) / 2,
+        title = title - iif(old.title = '', 0, (octet_length(old.title) - octet_length(replace(old.title, ' ', ''))) / 2),
+        aliases = aliases - iif(old.aliases = '', 0, (octet_length(old.aliases) - octet_length(replace(old.aliases, ' ', ''))) / 2),
+        tags = tags - iif(old.tags = '', 0, (octet_length(old.tags) - octet_length(replace(old.tags, ' ', ''))) / 2),
+        headings = headings - iif(old.headings = '', 0, (octet_length(old.headings) - octet_length(replace(old.headings, ' ', ''))) / 2),
+        description = description - iif(old.description = '', 0, (octet_length(old.description) - octet_length(replace(old.description, ' ', ''))) / 2),
+        url = url - iif(old.url = '', 0, (octet_length(old.url) - octet_length(replace(old.url, ' ', ''))) / 2),
         body = body - old.words;
     DELETE FROM words WHERE rowid = old.row;
 END;
@@ -219,12 +219,12 @@ END;
 CREATE TRIGGER texts_leaving BEFORE UPDATE ON texts WHEN old.listed BEGIN
     UPDATE totals SET
         documents = documents - 1,
-        title = title - (length(old.title) - length(replace(old.title, ' ', ''))) / 2,
-        aliases = aliases - (length(old.aliases) - length(replace(old.aliases, ' ', ''))) / 2,
-        tags = tags - (length(old.tags) - length(replace(old.tags, ' ', ''))) / 2,
-        headings = headings - (length(old.headings) - length(replace(old.headings, ' ', ''))) / 2,
-        description = description - (length(old.description) - length(replace(old.description, ' ', ''))) / 2,
-        url = url - (length(old.url) - length(replace(old.url, ' ', ''))) / 2,
+        title = title - iif(old.title = '', 0, (octet_length(old.title) - octet_length(replace(old.title, ' ', ''))) / 2),
+        aliases = aliases - iif(old.aliases = '', 0, (octet_length(old.aliases) - octet_length(replace(old.aliases, ' ', ''))) / 2),
+        tags = tags - iif(old.tags = '', 0, (octet_length(old.tags) - octet_length(replace(old.tags, ' ', ''))) / 2),
+        headings = headings - iif(old.headings = '', 0, (octet_length(old.headings) - octet_length(replace(old.headings, ' ', ''))) / 2),
+        description = description - iif(old.description = '', 0, (octet_length(old.description) - octet_length(replace(old.description, ' ', ''))) / 2),
+        url = url - iif(old.url = '', 0, (octet_length(old.url) - octet_length(replace(old.url, ' ', ''))) / 2),
         body = body - old.words;
     DELETE FROM words WHERE rowid = old.row;
 END;
@@ -235,12 +235,12 @@ CREATE TRIGGER texts_returning AFTER UPDATE ON texts WHEN new.listed BEGIN
             new.stems);
     UPDATE totals SET
         documents = documents + 1,
-        title = title + (length(new.title) - length(replace(new.title, ' ', ''))) / 2,
-        aliases = aliases + (length(new.aliases) - length(replace(new.aliases, ' ', ''))) / 2,
-        tags = tags + (length(new.tags) - length(replace(new.tags, ' ', ''))) / 2,
-        headings = headings + (length(new.headings) - length(replace(new.headings, ' ', ''))) / 2,
-        description = description + (length(new.description) - length(replace(new.description, ' ', ''))) / 2,
-        url = url + (length(new.url) - length(replace(new.url, ' ', ''))) / 2,
+        title = title + iif(new.title = '', 0, (octet_length(new.title) - octet_length(replace(new.title, ' ', ''))) / 2),
+        aliases = aliases + iif(new.aliases = '', 0, (octet_length(new.aliases) - octet_length(replace(new.aliases, ' ', ''))) / 2),
+        tags = tags + iif(new.tags = '', 0, (octet_length(new.tags) - octet_length(replace(new.tags, ' ', ''))) / 2),
+        headings = headings + iif(new.headings = '', 0, (octet_length(new.headings) - octet_length(replace(new.headings, ' ', ''))) / 2),
+        description = description + iif(new.description = '', 0, (octet_length(new.description) - octet_length(replace(new.description, ' ', ''))) / 2),
+        url = url + iif(new.url = '', 0, (octet_length(new.url) - octet_length(replace(new.url, ' ', ''))) / 2),
         body = body + new.words;
 END;
 

@@ -65,7 +65,7 @@ def _write(
         rows(
             connection,
             "SELECT id, row FROM documents WHERE id IN (SELECT value FROM json_each(?))",
-            (dumped(list(latest)),),
+            (dumped_texts(list(latest)),),
         )
     )
     free = rows(connection, "SELECT coalesce(max(row), 0) + 1 FROM documents")[0][0]
@@ -129,7 +129,7 @@ def _tag_rows(connection: apsw.Connection, names: Iterable[str]) -> dict[str, in
         rows(
             connection,
             "SELECT name, row FROM tags WHERE name IN (SELECT value FROM json_each(?))",
-            (dumped(list(names)),),
+            (dumped_texts(list(names)),),
         )
     )
 
@@ -139,7 +139,9 @@ def _write_texts(
 ) -> list[_Rows]:
     """Insert the texts, and make the `others` meanwhile."""
     statement = _INSERT_TEXTS + ",".join([_TEXT] * len(placed))
-    values = [value for row, prepared in placed for value in _text_values(row, prepared)]
+    values: list[object] = []
+    for row, prepared in placed:
+        values += _text_values(row, prepared)
     if len(placed) > _FEW:
         return run_beside(connection, statement, values, others)
     connection.execute(statement, values)
