@@ -73,12 +73,7 @@ def score(
         points = covered = 0.0
         matched = []
         for needles, kin, weight, typed, text in weighed:
-            count, trust = 0.0, typed
-            for stream, factor in fields:
-                for needle in needles:
-                    found = stream.count(needle)
-                    if found:
-                        count += found * factor
+            count, trust = _times(needles, fields), typed
             if not count and kin:
                 count, likeness = _kinship(kin, fields)
                 trust = typed * likeness
@@ -123,17 +118,24 @@ def _kin(word: Word) -> list[tuple[str, float]]:
     return [(f" {term} ", likeness) for term, likeness in word.kin]
 
 
+def _times(needles: Sequence[str], fields: Sequence[tuple[str, float]]) -> float:
+    """How often any of the needles occurs, by what an occurrence counts in each field."""
+    count = 0.0
+    for stream, factor in fields:
+        for needle in needles:
+            found = stream.count(needle)
+            if found:
+                count += found * factor
+    return count
+
+
 def _kinship(
     kin: Sequence[tuple[str, float]], fields: Sequence[tuple[str, float]]
 ) -> tuple[float, float]:
     """How often words that mean the same occur, and how surely they do."""
     count = surest = 0.0
     for needle, likeness in kin:
-        found = 0.0
-        for stream, factor in fields:
-            times = stream.count(needle)
-            if times:
-                found += times * factor
+        found = _times((needle,), fields)
         if found:
             count += likeness * found
             surest = max(surest, likeness)
