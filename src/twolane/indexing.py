@@ -22,7 +22,7 @@ from twolane.model import (
 )
 from twolane.permissions import require
 from twolane.ports import Entry, Known, Source, Store
-from twolane.preparing import recipe
+from twolane.preparing import recipe, reworded
 from twolane.preparing.in_order import Preparation
 from twolane.preparing.tasks import FILES, FileOutcome, FileTask
 from twolane.recutting import recut
@@ -101,6 +101,7 @@ class _Run:
         self._progress = progress
         self._known: Mapping[str, Known] = store.known(collection.name)
         self._recipe = recipe(settings)
+        self._forms = store.forms().keys if settings.forms else frozenset()
         self._seen: set[str] = set()
         self._closed_folders: list[str] = []
         self._upserts: list[Prepared] = []
@@ -192,6 +193,8 @@ class _Run:
         document = prepared.document
         known = self._known.get(entry.path)
         chunks = prepared.chunks
+        if self._forms:
+            chunks = reworded(document, chunks, self._settings, self._forms)
         if known and known.recipe != self._recipe and known.content_hash == document.content_hash:
             # The same text cut anew is found by meaning until its passages have their vectors.
             chunks = recut(self._store, document.id, chunks)

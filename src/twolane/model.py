@@ -106,6 +106,7 @@ class Chunk:
     `text_hash` names the passage alone, so that a new title can borrow the old vector.
     `lender` is the text hash of the passage that held this text before it was cut anew;
     its vector is borrowed until there is a better one.
+    `forms` are the keys of the lines in it that are not embedded, because many documents hold them.
     """
 
     position: int
@@ -119,6 +120,24 @@ class Chunk:
     content_hash: str
     text_hash: str
     lender: str | None = None
+    forms: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The keys of lines that many documents hold, and how many documents there were to tell."""
+
+    keys: frozenset[int] = frozenset()
+    documents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """A passage as it is from now on, if its content hash is still the one `before`."""
+
+    id: str
+    before: str
+    after: Chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +348,7 @@ def instead(generation: int) -> str:
 class Pending:
     """A passage that has no vector yet, with what is needed to embed it.
 
-    `tries` is how often it has failed so far.
+    `tries` is how often it has failed so far; `forms` are not embedded.
     """
 
     content_hash: str
@@ -339,6 +358,7 @@ class Pending:
     text: str
     language: str | None = None
     tries: int = 0
+    forms: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

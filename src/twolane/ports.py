@@ -8,7 +8,7 @@ Stores are safe to call from several threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,8 +30,10 @@ from twolane.model import (
     Collection,
     Document,
     FileRecord,
+    Forms,
     Kind,
     Problem,
+    Rewording,
     Stamp,
 )
 from twolane.scopes import Scope, Word
@@ -193,6 +195,21 @@ class Documents(Protocol):
 
     def facets(self, scope: Scope) -> Facets:
         """How the documents in scope are spread over kinds, collections, tags and languages."""
+
+    def bodies(self) -> Iterator[tuple[str, str]]:
+        """Id and body of every document that is not hidden, read as they are asked for."""
+
+    def forms(self) -> Forms:
+        """The forms as they were last learned; cheap enough for every save.
+
+        When a document is purged or encrypted, so are forms that no passage leaves out any more.
+        """
+
+    def learn(self, forms: Forms, rewordings: Iterable[Rewording]) -> None:
+        """Keep these forms, and what is embedded for these passages because of them, or nothing.
+
+        A passage that is another one by now stays as it is.
+        """
 
 
 class Lists(Protocol):

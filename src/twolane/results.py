@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
-from twolane.chunking.sentences import sentence_at
+from twolane.chunking.forms import parted
+from twolane.chunking.sentences import own_sentences, sentence_at
 from twolane.highlighting import (
     Mention,
     Sought,
@@ -119,7 +121,7 @@ def _result(
     reading = _reading(document, chunk) if chunk else _NOTHING
     text, found = _text(document, chunk, reading, words, languages, by_words)
     if chunk and not found and not by_words and chunk.position == fused.position:
-        found = _nearest_sentence(text, reading, fused.sentence)
+        found = _nearest_sentence(text, document, chunk, reading, fused.sentence)
     return Result(
         id=document.id,
         kind=document.kind,
@@ -350,7 +352,9 @@ def _passage(reading: _Reading, language: str | None, words: Sought) -> tuple[st
     return f"{headings} {text}".strip(), found
 
 
-def _nearest_sentence(text: str, reading: _Reading, place: int | None) -> list[Mention]:
+def _nearest_sentence(
+    text: str, document: Document, chunk: Chunk, reading: _Reading, place: int | None
+) -> list[Mention]:
     """Where the sentence that the dense lane found stands in the shown text; nowhere is possible.
 
     The lane knows its place among the sentences that were embedded, which are those of the whole
@@ -358,8 +362,13 @@ def _nearest_sentence(text: str, reading: _Reading, place: int | None) -> list[M
     """
     if place is None:
         return []
-    found = sentence_at(reading.whole, place)
-    if found is None:
+    # Of a sentence that was joined to a form, the form is not what is near.
+    parts = parted(document.body[chunk.start : chunk.end], chunk.forms) if chunk.forms else None
+    if parts and parts.rest:
+        found = next(islice(own_sentences(parts.lines), place, None), None)
+    else:
+        found = sentence_at(reading.whole, place)
+    if not found:
         return []
     # A short heading is one with the sentence below it, and is left out of what is shown.
     headings = one_line(reading.headings)

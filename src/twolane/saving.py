@@ -37,7 +37,7 @@ from twolane.model import (
 from twolane.ownership import may_see, owned, refusal
 from twolane.permissions import require
 from twolane.ports import Store, Stored
-from twolane.preparing import prepare, recipe
+from twolane.preparing import prepare, recipe, reworded
 from twolane.preparing.tasks import unprepared
 from twolane.scopes import Capability, Scope
 from twolane.settings import Settings
@@ -286,9 +286,10 @@ class Saver:
         self._store.settle(beyond=MOST_UNSETTLED)
 
     def _prepared(self, document: Document, ready: Prepared | None) -> Prepared:
-        if ready is None:
-            return prepare(document, self._settings)
-        return replace(ready, document=document)
+        made = ready or prepare(document, self._settings)
+        forms = self._store.forms().keys if self._settings.forms else None
+        chunks = reworded(document, made.chunks, self._settings, forms) if forms else made.chunks
+        return replace(made, document=document, chunks=chunks)
 
     def _is_same(self, before: Stored, given: Document, after: Document) -> bool:
         if before.recipe != recipe(self._settings):

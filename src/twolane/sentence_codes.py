@@ -43,6 +43,11 @@ def coded(vectors: Matrix) -> bytes:
     return packed
 
 
+def silent(dimensions: int) -> bytes:
+    """The code of a sentence that is near to nothing; no level is kept as 0."""
+    return bytes(dimensions // 2)
+
+
 def best_similarities(codes: Sequence[bytes], query: Vector) -> Vector:
     """For each passage the dot product of the query with its nearest sentence.
 
@@ -54,7 +59,7 @@ def best_similarities(codes: Sequence[bytes], query: Vector) -> Vector:
 def nearest_sentences(codes: Sequence[bytes], query: Vector) -> tuple[Vector, list[int]]:
     """For each passage the similarity of its nearest sentence, and which one that is.
 
-    NaN and -1 for a passage without sentences.
+    NaN and -1 for a passage without sentences; a silent one is never the nearest.
     """
     import numpy as np
 
@@ -71,6 +76,7 @@ def nearest_sentences(codes: Sequence[bytes], query: Vector) -> tuple[Vector, li
         points -= _MIDDLE * query.sum()
         starts = np.concatenate(([0], np.cumsum(counts[held])[:-1]))
         similarities = points * np.float32(_step(len(query)))
+        similarities[packed[:, 0] == 0] = -np.inf
         best[held] = np.maximum.reduceat(similarities, starts)
         highest = np.flatnonzero(similarities == np.repeat(best[held], counts[held]))
         # Two sentences may be alike; the first of them stands for both.

@@ -168,6 +168,11 @@ class Settings(ServerSettings):
         True,
         "Whether copies of a document come after the documents that say something else.",
     )
+    forms: bool = _setting(
+        True,
+        "Whether lines that many documents hold (templates, footers) are left out of what is "
+        "embedded; they are found by words and shown all the same.",
+    )
     repair: bool = _setting(
         True,
         "Whether words that no document holds are repaired: typos, keyboard layout, "

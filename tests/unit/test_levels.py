@@ -77,6 +77,7 @@ LEVELS: dict[str, int] = {
     "paging": 4,
     "indexing": 4,
     "recutting": 4,
+    "learning": 4,
     "saving": 4,
     "exchange": 4,
     "pipeline": 4,

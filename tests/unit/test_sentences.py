@@ -21,7 +21,13 @@ from twolane.lanes import Closer, dense_hits
 from twolane.model import Collection, Space
 from twolane.pipeline import fill
 from twolane.scopes import Scope
-from twolane.sentence_codes import best_similarities, coded, nearest_sentences, sentence_part
+from twolane.sentence_codes import (
+    best_similarities,
+    coded,
+    nearest_sentences,
+    sentence_part,
+    silent,
+)
 from twolane.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -118,6 +124,13 @@ class TestCodes:
         assert nearest_sentences(codes, X)[1] == [1, -1, 0]
         assert nearest_sentences(codes, Y)[1] == [0, -1, 1]
         assert nearest_sentences([b""], X)[1] == [-1]
+
+    def test_a_silent_one_is_never_the_nearest(self) -> None:
+        """Not even where every other one points away from the query."""
+        codes = silent(4) + coded(np.stack([-X])) + silent(4)
+        best, which = nearest_sentences([codes, coded(np.stack([X]))], X)
+        assert which == [1, 0]
+        assert best[0] < -0.9
 
     def test_no_sentences_at_all(self) -> None:
         """Passages without sentences are told as such."""

@@ -13,13 +13,15 @@ or else the one before it if both stand under the same heading.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from twolane.chunking.sentences import sentences
+from twolane.chunking.forms import parted
+from twolane.chunking.sentences import own_sentences, sentences
 from twolane.chunking.splitting import SPACE, is_heading, longest_beginning, split, split_anywhere
 from twolane.chunking.token_estimate import estimate_tokens
 from twolane.errors import BadSetting
+from twolane.language.scripts import USUAL
 from twolane.markup.plaintext import plain
 from twolane.model import Chunk, Document, Heading, Kind, digest
 
@@ -31,6 +33,7 @@ __all__ = [
     "estimate_tokens",
     "lead_text",
     "plain",
+    "without_forms",
 ]
 
 # Part of every embedding space: whatever changes a chunk's embedded text changes this.
@@ -98,9 +101,37 @@ def chunk_document(
     return tuple(chunks)
 
 
-def embedded_text(title: str, headings: Sequence[str], text: str) -> str:
-    """What is embedded for a passage: `title > heading > heading`, a blank line, plain text."""
-    return _under(_breadcrumb(title, headings), plain(text))
+def without_forms(
+    document: Document,
+    chunks: Sequence[Chunk],
+    forms: Container[int],
+    *,
+    breadcrumb: bool = True,
+    language_of: Callable[[str, str | None], str | None],
+) -> tuple[Chunk, ...]:
+    """The document's chunks as they are if the lines with these keys say nothing.
+
+    They are left out of what is embedded, and do not speak for a language, unless nothing else
+    does; `language_of` is told a text and what stands around it speaks, if that is known.
+    """
+    found = [_without_forms(document, one, forms, breadcrumb, language_of) for one in chunks]
+    if not any(one.language for one in found):
+        found = [
+            replace(one, language=language_of(_text(document, one), None)) if one.forms else one
+            for one in found
+        ]
+    return tuple(found)
+
+
+def embedded_text(
+    title: str, headings: Sequence[str], text: str, forms: Collection[int] = ()
+) -> str:
+    """What is embedded for a passage: `title > heading > heading`, a blank line, plain text.
+
+    Without the lines whose keys are in `forms`, if anything remains.
+    """
+    own = parted(text, forms) if forms else None
+    return _under(_breadcrumb(title, headings), own.rest if own and own.rest else plain(text))
 
 
 def lead_text(description: str, summary: str, arguments: Sequence[str]) -> str:
@@ -133,14 +164,52 @@ def _lead_chunk(document: Document, lead: str, language: str | None) -> Chunk:
     )
 
 
-def embedded_sentences(title: str, headings: Sequence[str], text: str) -> list[str]:
+def embedded_sentences(
+    title: str, headings: Sequence[str], text: str, forms: Collection[int] = ()
+) -> list[str]:
     """What is embedded for the sentences of a passage, each under the breadcrumb.
 
     None if it is a single one, which says what the passage says.
+    They are those of the whole passage; one that is nothing but a form is an empty text.
     """
-    found = sentences(plain(text))
+    own = parted(text, forms) if forms else None
+    found = own_sentences(own.lines) if own and own.rest else sentences(plain(text))
+    if len(found) < 2 or not any(found):
+        return []
     crumb = _breadcrumb(title, headings)
-    return [_under(crumb, one) for one in found] if len(found) > 1 else []
+    return [one and _under(crumb, one) for one in found]
+
+
+def _without_forms(
+    document: Document,
+    chunk: Chunk,
+    forms: Container[int],
+    breadcrumb: bool,
+    language_of: Callable[[str, str | None], str | None],
+) -> Chunk:
+    markdown = document.body[chunk.start : chunk.end]
+    own = parted(markdown, forms)
+    if own is None and not chunk.forms:
+        return chunk
+    text = own.whole if own else plain(markdown)
+    if digest(text) != chunk.text_hash:
+        # The document was changed after its chunks were read.
+        return chunk
+    content = _under(_breadcrumb(document.title, chunk.headings if breadcrumb else ()), text)
+    language = language_of(text, None) if chunk.forms else chunk.language
+    if own is not None and language in USUAL.values():
+        # Words of such a language are found whether or not anything else is in it.
+        language = language_of(own.rest, language) if own.rest else None
+    if own is not None and own.rest:
+        # Sentences are numbered by the whole text, so equal content must be equal text.
+        content = f"{content.removesuffix(text)}{own.rest}\0{chunk.text_hash}"
+    return replace(
+        chunk, content_hash=digest(content), language=language, forms=own.keys if own else ()
+    )
+
+
+def _text(document: Document, chunk: Chunk) -> str:
+    return plain(document.body[chunk.start : chunk.end])
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,29 @@ def sentences(text: str) -> list[str]:
 
     They hold every word of the text, and there are at most 24 of them.
     """
-    pieces = list(_pieces(text))
-    shortest = _SHORTEST
-    joined = list(_joined(pieces, shortest))
-    while len(joined) > _MOST:
-        shortest *= 2
-        joined = list(_joined(pieces, shortest))
-    return joined
+    return _sentences(list(_pieces(text)))
+
+
+def own_sentences(lines: Iterable[tuple[str, bool]]) -> list[str]:
+    """What the sentences of lines say without those lines that are forms.
+
+    It is empty where it would be too short for a sentence.
+    """
+    pieces: list[tuple[str, bool]] = []
+    for line, is_form in lines:
+        pieces += [(piece, is_form) for piece in _pieces(line)]
+    parts = iter(pieces)
+    own = []
+    for sentence in _sentences([piece for piece, _ in pieces]):
+        left, size = [], -1
+        # Pieces were joined by blanks, so their lengths tell which of them it is made of.
+        while size < len(sentence):
+            piece, is_form = next(parts)
+            left += [] if is_form else [piece]
+            size += 1 + len(piece)
+        said = " ".join(left)
+        own.append(said if said == sentence or len(said) >= _SHORTEST else "")
+    return own
 
 
 def sentence_at(text: str, place: int) -> str | None:
@@ -39,6 +55,15 @@ def sentence_at(text: str, place: int) -> str | None:
 
 # Every piece but the last ends with one of these.
 _PIECE_ENDS = "\n.!?…。！？｡"
+
+
+def _sentences(pieces: list[str]) -> list[str]:
+    shortest = _SHORTEST
+    joined = list(_joined(pieces, shortest))
+    while len(joined) > _MOST:
+        shortest *= 2
+        joined = list(_joined(pieces, shortest))
+    return joined
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -184,6 +184,11 @@ VARIATIONS: tuple[Preset, ...] = (
         "Copies of a document take the places of other answers.",
         fold_copies=False,
     ),
+    _preset(
+        "no-forms",
+        "Lines of templates that many notes share are embedded with each of them.",
+        forms=False,
+    ),
     _preset("no-repair", "Words that no document holds stay as they were typed.", repair=False),
     _preset(
         "no-breadcrumb", "A passage is embedded without the headings above it.", breadcrumb=False
@@ -287,6 +292,7 @@ def _story() -> tuple[Preset, ...]:
         tag_weight=0.0,
         kind_floor=0,
         fold_copies=False,
+        forms=False,
         breadcrumb=False,
         chunk_characters=2000,
         similarity="cosine",

@@ -80,6 +80,7 @@ class Embedding(Held):
     ) -> Embedded:
         """Give every passage its vector; returns when nothing is free or the embedder is gone.
 
+        What many documents hold is left out of it, and learned first if there are many new ones.
         `all_spaces` also fills the better, slower space, if there is one.
         `backfill` waits for what others work on and for what is to be tried again.
         `retry_failed` tries what failed again now.
@@ -89,6 +90,9 @@ class Embedding(Held):
         require(scope, Capability.WRITE)
         if self._embedders.first is None:
             raise EmbedderUnavailable(self._embedders.missing)
+        from twolane.learning import learn_forms
+
+        learn_forms(self._store, self.settings)
         target = self._store.open_generation(self._embedders.first.space)
         if retry_failed:
             for one in self._store.generations():
@@ -308,9 +312,11 @@ class Embedding(Held):
 
     def _turn(self, stop: Callable[[], bool]) -> Turn:
         """One turn of the worker: all of the fast spaces, a slice of the slow ones."""
+        from twolane.learning import learn_forms
         from twolane.pipeline import fill
         from twolane.pipeline.worker import Turn
 
+        learn_forms(self._store, self.settings)
         embedded = 0
         visited: list[int] = []
         for duty in self._duties(all_spaces=True):

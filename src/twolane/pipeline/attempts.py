@@ -11,7 +11,7 @@ from twolane.chunking import embedded_sentences, embedded_text, estimate_tokens
 from twolane.errors import EmbedderError, EmbedderUnavailable
 from twolane.model import Pending, Space
 from twolane.ports import Embedder, Reusing, SentenceEmbedder
-from twolane.sentence_codes import coded, sentence_part
+from twolane.sentence_codes import coded, sentence_part, silent
 from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
@@ -114,8 +114,7 @@ class Attempts:
 
     def _call(self, batch: Sequence[Pending], known: Known) -> Matrix:
         texts = [
-            embedded_text(one.title, one.headings if self._breadcrumb else (), one.text)
-            for one in batch
+            embedded_text(one.title, self._headings(one), one.text, one.forms) for one in batch
         ]
 
         def call() -> Matrix:
@@ -137,19 +136,25 @@ class Attempts:
             codes = {key: known.sentences.get(key, b"") for key in known.vectors}
         fresh = [one for one in batch if one.content_hash not in codes]
         found = [
-            embedded_sentences(one.title, one.headings if self._breadcrumb else (), one.text)
-            for one in fresh
+            embedded_sentences(one.title, self._headings(one), one.text, one.forms) for one in fresh
         ]
-        texts = [text for each in found for text in each]
+        texts = [text for each in found for text in each if text]
         if not texts:
             return codes
         matrix = _guarded(lambda: embedder.embed_sentences(texts))
         check_vectors(matrix, count=len(texts), dimensions=part.stop - part.start)
         first = 0
         for one, each in zip(fresh, found, strict=True):
-            codes[one.content_hash] = coded(matrix[first : first + len(each)]) if each else b""
-            first += len(each)
+            last = first + sum(map(bool, each))
+            made = iter(matrix[first:last])
+            codes[one.content_hash] = b"".join(
+                coded(next(made)[None]) if text else silent(matrix.shape[1]) for text in each
+            )
+            first = last
         return codes
+
+    def _headings(self, passage: Pending) -> tuple[str, ...]:
+        return passage.headings if self._breadcrumb else ()
 
     def _count_failure(self, error: EmbedderError) -> None:
         with self._lock:

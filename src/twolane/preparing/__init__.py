@@ -6,9 +6,17 @@ This is the slow part of writing, and it needs nothing but the document and a fe
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from urllib.parse import unquote
 
-from twolane.chunking import CHUNKER, SMALLEST, chunk_document, estimate_tokens, plain
+from twolane.chunking import (
+    CHUNKER,
+    SMALLEST,
+    chunk_document,
+    estimate_tokens,
+    plain,
+    without_forms,
+)
 from twolane.copies import sketch
 from twolane.language import only_stemmed_as, stream
 from twolane.language.detection import language_of
@@ -34,9 +42,7 @@ def prepare(document: Document, settings: Settings) -> Prepared:
     """Analyse a document: its passages, its languages and its stems; none of what is encrypted."""
     if document.encrypted:
         return Prepared(document, (), Stems(), recipe=recipe(settings))
-    candidates = settings.languages
-    opening = plain(document.body[:4000]) or f"{document.description}\n{document.summary}"
-    usual = language_of(f"{document.title}\n{opening}", candidates)
+    candidates, usual = settings.languages, _usual_language(document, settings)
     chunks = chunk_document(
         document,
         size=_chunk_size(document.body, settings),
@@ -65,6 +71,21 @@ def prepare(document: Document, settings: Settings) -> Prepared:
     return Prepared(document, chunks, stems, recipe=recipe(settings), sketch=sketch(stems.body))
 
 
+def reworded(
+    document: Document, chunks: Sequence[Chunk], settings: Settings, forms: Container[int]
+) -> tuple[Chunk, ...]:
+    """The passages of a document as they are embedded without these forms."""
+
+    def speech(text: str, usual: str | None) -> str | None:
+        # Most passages hold no form, and then nobody asks.
+        around = usual or _usual_language(document, settings)
+        return language_of(text, settings.languages, around)
+
+    return without_forms(
+        document, chunks, forms, breadcrumb=settings.breadcrumb, language_of=speech
+    )
+
+
 def recipe(settings: Settings) -> str:
     """A name for how documents are analysed under these settings."""
     return digest(
@@ -72,6 +93,11 @@ def recipe(settings: Settings) -> str:
         f"{settings.chunk_characters} {settings.breadcrumb} {settings.stemming} "
         f"{' '.join(settings.languages)}"
     )
+
+
+def _usual_language(document: Document, settings: Settings) -> str | None:
+    opening = plain(document.body[:4000]) or f"{document.description}\n{document.summary}"
+    return language_of(f"{document.title}\n{opening}", settings.languages)
 
 
 def _chunk_size(body: str, settings: Settings) -> int:

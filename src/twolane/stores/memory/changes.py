@@ -73,6 +73,7 @@ class MemoryChanges:
             held.ledger.pop(name, None)
             held.changes += 1
             held.forget_vectors()
+            held.forget_forms()
         return gone
 
     def _demand(self, name: str) -> None:

@@ -72,6 +72,7 @@ class MemoryDocuments:
             self._state.changes += 1
             if secret:
                 self._state.forget_vectors()
+                self._state.forget_forms()
 
     def document(self, id: str, scope: Scope) -> Document | None:
         """The document, or None if there is none in scope."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from twolane.errors import Conflict, StoreError
-from twolane.model import Collection, Failure, FileRecord, Generation, Prepared
+from twolane.model import Collection, Failure, FileRecord, Forms, Generation, Prepared
 
 if TYPE_CHECKING:
     from twolane.ports import Vector
@@ -63,6 +63,7 @@ class State:
     documents: dict[str, Prepared] = field(default_factory=dict)
     ledger: dict[str, dict[str, FileRecord]] = field(default_factory=dict)
     shelves: dict[int, Shelf] = field(default_factory=dict)
+    forms: Forms = field(default_factory=Forms)
     newest: int = 0
     changes: int = 0
 
@@ -78,6 +79,13 @@ class State:
             held = prepared.document.version if prepared else 0
             if held != version:
                 raise Conflict(id, version, held)
+
+    def forget_forms(self) -> None:
+        """Drop the keys of lines that no passage holds any more."""
+        held = {
+            key for one in self.documents.values() for chunk in one.chunks for key in chunk.forms
+        }
+        self.forms = replace(self.forms, keys=self.forms.keys & held)
 
     def forget_vectors(self) -> None:
         """Drop every vector whose passage no document holds any more."""

@@ -9,6 +9,7 @@ from twolane.errors import StoreError
 from twolane.model import Problem
 from twolane.stores.memory.changes import MemoryChanges
 from twolane.stores.memory.documents import MemoryDocuments
+from twolane.stores.memory.forms import MemoryForms
 from twolane.stores.memory.listing import MemoryLists
 from twolane.stores.memory.retrieval import MemoryRetrieval
 from twolane.stores.memory.state import State
@@ -19,6 +20,7 @@ from twolane.stores.memory.vectors import MemoryVectors
 class MemoryStore(
     MemoryDocuments,
     MemoryChanges,
+    MemoryForms,
     MemoryLists,
     MemoryRetrieval,
     MemorySubstrings,

@@ -351,6 +351,7 @@ def _pending(document: Document, chunk: Chunk, tries: int) -> Pending:
         or lead_text(document.description, document.summary, document.arguments),
         language=chunk.language,
         tries=tries,
+        forms=chunk.forms,
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from twolane.stores.sqlite.changes import SqliteChanges
 from twolane.stores.sqlite.database import BUSY_SECONDS, Database
 from twolane.stores.sqlite.documents import SqliteDocuments
+from twolane.stores.sqlite.forms import SqliteForms
 from twolane.stores.sqlite.listing import SqliteLists
 from twolane.stores.sqlite.retrieval import Counted
 from twolane.stores.sqlite.scoped import ScopedRows
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 class SqliteStore(
     SqliteDocuments,
     SqliteChanges,
+    SqliteForms,
     SqliteLists,
     SqliteSubstrings,
     SqliteVectors,

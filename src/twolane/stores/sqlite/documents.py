@@ -31,6 +31,7 @@ from twolane.stores.sqlite.document_rows import (
     loaded,
     stamp_of,
 )
+from twolane.stores.sqlite.form_keys import unpacked
 from twolane.stores.sqlite.versions import (
     demand_versions,
     empty_log,
@@ -154,7 +155,7 @@ class SqliteDocuments:
             found = rows(
                 connection,
                 'SELECT d.id, c.position, c.start, c."end", c.first_line, c.last_line, c.headings,'
-                " c.language, c.tokens, c.content_hash, c.text_hash, c.lender"
+                " c.language, c.tokens, c.content_hash, c.text_hash, c.lender, c.forms"
                 " FROM documents AS d JOIN chunks AS c ON c.document = d.row"
                 " WHERE d.listed AND d.id IN (SELECT value FROM json_each(?))"
                 " ORDER BY c.document, c.position",
@@ -296,9 +297,11 @@ def _secrets(batch: Batch) -> list[str]:
 
 
 def _chunk(row: Any) -> Chunk:
-    position, start, end, first, last, headings, language, tokens, *hashes = row
+    position, start, end, first, last, headings, language, tokens, *hashes, forms = row
     path = tuple(loaded(headings))
-    return Chunk(position, start, end, first, last, path, language, tokens, *hashes)
+    content_hash, text_hash, lender = hashes
+    ids = content_hash, text_hash, lender, unpacked(forms)
+    return Chunk(position, start, end, first, last, path, language, tokens, *ids)
 
 
 def _refuse_strays(batch: Batch) -> None:

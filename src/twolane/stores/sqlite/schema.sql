@@ -326,8 +326,20 @@ CREATE TABLE chunks(
     content_hash TEXT NOT NULL,
     text_hash    TEXT NOT NULL,
     lender       TEXT,
+    forms        BLOB,
     PRIMARY KEY (document, position)
 ) WITHOUT ROWID;
+
+-- The keys of lines that many documents hold, and how many documents there were to tell.
+CREATE TABLE forms(
+    key INTEGER PRIMARY KEY
+);
+CREATE TABLE learned(
+    documents INTEGER NOT NULL,
+    times     INTEGER NOT NULL
+);
+INSERT INTO learned VALUES (0, 0);
+
 -- What tells copies of a document: the smallest hashes of its runs of words.
 CREATE TABLE sketches(
     document INTEGER PRIMARY KEY REFERENCES documents(row) ON DELETE CASCADE,

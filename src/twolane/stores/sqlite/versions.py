@@ -9,6 +9,7 @@ import apsw
 from twolane.errors import Conflict
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.document_rows import dumped
+from twolane.stores.sqlite.form_keys import forget_forms
 
 
 def demand_versions(connection: apsw.Connection, expected: Mapping[str, int]) -> None:
@@ -56,12 +57,13 @@ def forget_vectors(connection: apsw.Connection) -> None:
 
 
 def wipe(connection: apsw.Connection) -> None:
-    """Leave nothing of what the transaction took out: no vector, tag, word or letter.
+    """Leave nothing of what the transaction took out: no vector, form, tag, word or letter.
 
     The full-text indexes keep the words of a row that is gone until they are put together anew.
     That is dear in a large library, so it is done only for what must not be left.
     """
     forget_vectors(connection)
+    forget_forms(connection)
     connection.execute(
         "DELETE FROM tags WHERE NOT EXISTS"
         " (SELECT 1 FROM document_tags AS dt WHERE dt.tag = tags.row)"

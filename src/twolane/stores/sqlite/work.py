@@ -11,6 +11,7 @@ import apsw
 from twolane.chunking import lead_text
 from twolane.model import Failure, Pending, Progress
 from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.form_keys import unpacked
 
 # Distinct passages of listed documents without a vector, first document first.
 _WITHOUT_VECTOR = """
@@ -21,13 +22,12 @@ WHERE d.listed AND NOT EXISTS (
 
 # Those of them that nobody works on and that are due.
 _FREE = f"""
-SELECT content_hash, text_hash, title, headings, language, start, "end", row,
+SELECT content_hash, text_hash, title, headings, language, start, "end", row, forms,
        (SELECT tries FROM jobs AS j
         WHERE j.generation = :generation AND j.content_hash = free.content_hash)
 FROM (
     SELECT c.content_hash, c.text_hash, d.title, c.headings, c.language, c.start, c."end",
-           d.row, d.id,
-           c.position,
+           d.row, d.id, c.position, c.forms,
            row_number() OVER (PARTITION BY c.content_hash ORDER BY d.id, c.position) AS place
 {_WITHOUT_VECTOR} AND NOT EXISTS (
     SELECT 1 FROM jobs AS j
@@ -101,7 +101,9 @@ class SqliteWork:
             )
             bodies: dict[int, str] = {}
             claimed = []
-            for content_hash, text_hash, title, headings, language, start, end, row, tries in found:
+            for row_of_passage in found:
+                content_hash, text_hash, title, headings, language = row_of_passage[:5]
+                start, end, row, forms, tries = row_of_passage[5:]
                 if row not in bodies:
                     bodies[row] = connection.execute(
                         "SELECT body FROM texts WHERE row = ?", (row,)
@@ -115,6 +117,7 @@ class SqliteWork:
                         bodies[row][start:end] or _lead(connection, row),
                         language,
                         tries or 0,
+                        unpacked(forms),
                     )
                 )
         return claimed

@@ -17,6 +17,7 @@ from twolane.stores.sqlite.document_rows import (
     dumped_texts,
     values_of,
 )
+from twolane.stores.sqlite.form_keys import packed
 from twolane.stores.sqlite.overlapping import run_beside
 
 _TEXT_COLUMNS = "row, listed, words, title, aliases, tags, headings, description, url, stems, body"
@@ -28,8 +29,8 @@ _TEXT = f"({','.join('?' * len(_TEXT_COLUMNS.split(',')))})"
 
 _INSERT_CHUNK = """
 INSERT INTO chunks(document, position, start, "end", first_line, last_line, headings, language,
-                   tokens, content_hash, text_hash, lender)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"""
+                   tokens, content_hash, text_hash, lender, forms)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"""
 
 _INSERT_VALUE = """
 INSERT INTO property_values(document, name, text, number, moment) VALUES (?,?,?,?,?)"""
@@ -204,6 +205,7 @@ def _chunk_values(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
             chunk.content_hash,
             chunk.text_hash,
             chunk.lender,
+            packed(chunk.forms),
         )
         for row, prepared in placed
         for chunk in prepared.chunks
