@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
-from twolane.chunking.forms import parted
-from twolane.chunking.sentences import own_sentences, sentence_at
+from twolane.chunking.forms import own_sentence_at
+from twolane.chunking.sentences import sentence_at
 from twolane.highlighting import (
     Mention,
     Sought,
@@ -362,10 +361,8 @@ def _nearest_sentence(
     """
     if place is None:
         return []
-    # Of a sentence that was joined to a form, the form is not what is near.
-    parts = parted(document.body[chunk.start : chunk.end], chunk.forms) if chunk.forms else None
-    if parts and parts.rest:
-        found = next(islice(own_sentences(parts.lines), place, None), None)
+    if chunk.forms:
+        found = own_sentence_at(document.body[chunk.start : chunk.end], chunk.forms, place)
     else:
         found = sentence_at(reading.whole, place)
     if not found:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.builders import write_notes
 from twolane import Draft, Library, Settings
 from twolane.chunking import embedded_sentences, embedded_text, plain
-from twolane.chunking.forms import common_lines, key_of, lines_of, parted
+from twolane.chunking.forms import common_lines, key_of, lines_of, own_sentence_at, parted
 from twolane.chunking.sentences import own_sentences, sentences
 from twolane.model import Chunk
 
@@ -117,6 +117,10 @@ class TestSentences:
         found = embedded_sentences("Hive", (), text, tuple(keys(FORM, FOOTER)))
         assert found == ["Hive\n\nThe queen was seen on the third frame.", ""]
         assert len(found) == len(sentences(plain(text)))
+        own = own_sentence_at(text, keys(FORM, FOOTER), 0)
+        assert own == "The queen was seen on the third frame."
+        assert own_sentence_at(text, keys(FORM, FOOTER), 2) is None
+        assert own_sentence_at(FORM, keys(FORM), 0) == "Mood: Water the plants"
 
     def test_no_sentence_is_left_of_a_few_words(self) -> None:
         """A passage whose own words are too few for a sentence is compared as a whole."""

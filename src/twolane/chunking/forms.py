@@ -18,8 +18,10 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import isqrt
 
+from twolane.chunking.sentences import own_sentences, sentence_at
 from twolane.markup.plaintext import plain
 
 # Fewer documents that hold a line are a coincidence, or copies.
@@ -77,6 +79,14 @@ def parted(markdown: str, forms: Container[int]) -> Parted | None:
     says = any(map(_says_something, set(rest) - headings))
     left = _BLANK_LINES.sub("\n\n", "\n".join(rest)).strip() if says else ""
     return Parted(lines, left, tuple(sorted(keys)))
+
+
+def own_sentence_at(markdown: str, forms: Container[int], place: int) -> str | None:
+    """The sentence at this place without the forms that were joined to it; None if it has none."""
+    own = parted(markdown, forms)
+    if own is None or not own.rest:
+        return sentence_at(plain(markdown), place)
+    return next(islice(own_sentences(own.lines), place, None), None)
 
 
 def common_lines(bodies: Callable[[], Iterable[str]]) -> frozenset[str]:
