@@ -10,7 +10,6 @@ from typing import NamedTuple
 from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
 from twolane.chunking.forms import own_sentence_at
-from twolane.chunking.sentences import sentence_at
 from twolane.highlighting import (
     Mention,
     Sought,
@@ -361,10 +360,8 @@ def _nearest_sentence(
     """
     if place is None:
         return []
-    if chunk.forms:
-        found = own_sentence_at(document.body[chunk.start : chunk.end], chunk.forms, place)
-    else:
-        found = sentence_at(reading.whole, place)
+    markdown = document.body[chunk.start : chunk.end]
+    found = own_sentence_at(markdown, reading.whole, chunk.forms, place)
     if not found:
         return []
     # A short heading is one with the sentence below it, and is left out of what is shown.

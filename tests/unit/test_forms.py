@@ -117,10 +117,10 @@ class TestSentences:
         found = embedded_sentences("Hive", (), text, tuple(keys(FORM, FOOTER)))
         assert found == ["Hive\n\nThe queen was seen on the third frame.", ""]
         assert len(found) == len(sentences(plain(text)))
-        own = own_sentence_at(text, keys(FORM, FOOTER), 0)
+        own = own_sentence_at(text, plain(text), keys(FORM, FOOTER), 0)
         assert own == "The queen was seen on the third frame."
-        assert own_sentence_at(text, keys(FORM, FOOTER), 2) is None
-        assert own_sentence_at(FORM, keys(FORM), 0) == "Mood: Water the plants"
+        assert own_sentence_at(text, plain(text), keys(FORM, FOOTER), 2) is None
+        assert own_sentence_at(FORM, plain(FORM), keys(FORM), 0) == "Mood: Water the plants"
 
     def test_no_sentence_is_left_of_a_few_words(self) -> None:
         """A passage whose own words are too few for a sentence is compared as a whole."""

@@ -16,7 +16,7 @@ import hashlib
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import isqrt
@@ -81,11 +81,14 @@ def parted(markdown: str, forms: Container[int]) -> Parted | None:
     return Parted(lines, left, tuple(sorted(keys)))
 
 
-def own_sentence_at(markdown: str, forms: Container[int], place: int) -> str | None:
-    """The sentence at this place without the forms that were joined to it; None if it has none."""
-    own = parted(markdown, forms)
+def own_sentence_at(markdown: str, text: str, forms: Collection[int], place: int) -> str | None:
+    """The sentence at this place without the forms that were joined to it; None if it has none.
+
+    `text` is the passage as it reads.
+    """
+    own = parted(markdown, forms) if forms else None
     if own is None or not own.rest:
-        return sentence_at(plain(markdown), place)
+        return sentence_at(text, place)
     return next(islice(own_sentences(own.lines), place, None), None)
 
 
