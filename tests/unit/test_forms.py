@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,13 @@ def passages(library: Library) -> list[Chunk]:
     return [chunk for id in ids for chunk in library._store.chunks(id)]
 
 
+def row_number(key: int) -> bytes:
+    """How SQLite writes a large row number: eight times seven bits, then eight."""
+    bits = key % 2**64
+    first = [0x80 | (bits >> 8 + 7 * place & 0x7F) for place in range(7, -1, -1)]
+    return bytes([*first, bits & 0xFF])
+
+
 class TestLearning:
     """When forms are learned, and what follows from it."""
 
@@ -242,6 +250,30 @@ class TestLearning:
                 library.embed()
                 digests.add(library.digest())
         assert len(digests) == 1
+
+    @pytest.mark.parametrize("encrypted", [True, False])
+    def test_nothing_is_left_on_the_disk(
+        self, library: Library, tmp_path: Path, encrypted: bool
+    ) -> None:
+        """When all that hold a line are encrypted or purged, not even its key is in the file."""
+        secret = "The combination of the safe"
+        (key,) = keys(secret)
+        needles = (row_number(key), key.to_bytes(8, "little", signed=True))
+
+        def on_disk() -> list[bool]:
+            data = b"".join(file.read_bytes() for file in sorted(tmp_path.glob("x.db*")))
+            return [needle in data for needle in needles]
+
+        drafts = [Draft(one, title=one, body=f"{secret}\n\nAll about {one}.") for one in SUBJECTS]
+        library.save_all(drafts)
+        library.embed()
+        assert on_disk() == [True, True]
+        if encrypted:
+            library.save_all(replace(one, body="", encrypted=True) for one in drafts)
+        else:
+            library.purge(SUBJECTS)
+        assert on_disk() == [False, False]
+        assert library._store.forms().keys == frozenset()
 
     def test_a_form_speaks_no_language(self, library: Library, tmp_path: Path) -> None:
         """Russian notes in an English form are Russian, and nothing but a form is what it is."""
