@@ -9,7 +9,12 @@ import apsw
 
 from twolane.model import FIELDS, Stems
 
-# As the store declares it: the same columns, tokenizer and way of deleting.
+# As FTS5 comes: it keeps the texts that it indexes. The columns and the tokenizer are the store's.
+_PLAIN = """
+CREATE VIRTUAL TABLE words USING fts5(
+    title, aliases, tags, headings, description, url, body, tokenize="ascii tokenchars '+#'")"""
+
+# As the store declares it: the same columns, tokenizer and way of deleting, and no texts.
 _WORDS = """
 CREATE VIRTUAL TABLE words USING fts5(
     title, aliases, tags, headings, description, url, body,
@@ -54,10 +59,10 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
-def fill(path: Path, batches: Iterable[Sequence[Row]]) -> None:
+def fill(path: Path, batches: Iterable[Sequence[Row]], *, contentless: bool = True) -> None:
     """Index the streams, one transaction per batch."""
     connection = connect(path)
-    connection.execute(_WORDS)
+    connection.execute(_WORDS if contentless else _PLAIN)
     for batch in batches:
         with connection:
             connection.executemany(_INSERT_WORDS, batch)
