@@ -23,9 +23,6 @@ SCHEMA = 1
 # Statements that take a file from one schema version to the next; schema.sql is the newest.
 MIGRATIONS: Mapping[int, str] = {}
 
-# A batch changes more pages than the 2 MB that SQLite keeps by itself: kilobytes, negated.
-_WRITERS_CACHE = -16_000
-
 # Another process may be committing a batch; longer than this means it is stuck.
 BUSY_SECONDS = 10.0
 
@@ -69,7 +66,6 @@ class Database:
             writer = _connect(path, busy_seconds)
             try:
                 _prepare(writer, path, create=create, schema=schema, migrations=migrations)
-                writer.execute(f"PRAGMA cache_size = {_WRITERS_CACHE}")
             except BaseException:
                 writer.close()
                 raise
