@@ -12,7 +12,8 @@ from types import CodeType
 from typing import Any
 
 from outcome import Table
-from twolane import indexing
+from twolane import preparing
+from twolane.preparing import tasks
 from twolane.sources.vault import VaultSource
 from twolane.stores.sqlite import SqliteStore
 
@@ -66,7 +67,7 @@ def grouped(profile: cProfile.Profile, notes: int) -> Profiled:
 def _starts() -> dict[str, set[Function]]:
     """The functions with which each stage begins, as the profile names them."""
     # Taken from where they are used, so that this holds wherever they are defined.
-    used = vars(indexing)
+    used = vars(tasks) | vars(preparing)
     stages: dict[str, tuple[Callable[..., Any], ...]] = {
         "reading": (VaultSource.entries, VaultSource.read),
         "parsing": (used["parse_note"],),
