@@ -242,6 +242,7 @@ class Saver:
             if version != there:
                 raise Conflict(id, version, there)
         moment = datetime.fromtimestamp(self._now().timestamp(), UTC) if now else None
+        forms = self._store.forms().keys if self._settings.forms else frozenset()
         saved, changed = [], []
         for document in documents:
             before = held.get(document.id)
@@ -251,7 +252,7 @@ class Saver:
                 saved.append(Saved(document.id, before.document.version, changed=False))
                 continue
             try:
-                changed.append(self._prepared(after, ready.get(document.id)))
+                changed.append(self._prepared(after, ready.get(document.id), forms))
             except Exception as error:
                 if refused is None or isinstance(error, TwolaneError | MemoryError):
                     raise
@@ -285,9 +286,10 @@ class Saver:
         )
         self._store.settle(beyond=MOST_UNSETTLED)
 
-    def _prepared(self, document: Document, ready: Prepared | None) -> Prepared:
+    def _prepared(
+        self, document: Document, ready: Prepared | None, forms: frozenset[int]
+    ) -> Prepared:
         made = ready or prepare(document, self._settings)
-        forms = self._store.forms().keys if self._settings.forms else None
         chunks = reworded(document, made.chunks, self._settings, forms) if forms else made.chunks
         return replace(made, document=document, chunks=chunks)
 

@@ -20,6 +20,7 @@ LEVELS: dict[str, int] = {
     "filters": 0,
     "answers": 0,
     "errors": 0,
+    "machine": 0,
     "drafts": 0,
     "ports": 1,
     "vector_ports": 1,

@@ -92,12 +92,15 @@ def _opinions(opinions: Sequence[Opinion]) -> Iterator[str]:
 def _translated(words: Sequence[WordFound]) -> Iterator[str]:
     found = [f"“{one.word}” ({', '.join(one.translations)})" for one in words if one.translations]
     if found:
-        more = "" if len(found) <= _MOST_WORDS else " and others"
-        yield f"in translation it holds {', '.join(found[:_MOST_WORDS])}{more}"
+        yield f"in translation it holds {_some(found)}"
 
 
 def _lacking(words: Sequence[WordFound]) -> Iterator[str]:
     lacking = [f"“{one.word}”" for one in words if not (one.held or one.translations)]
     if lacking and len(lacking) < len(words):
-        more = "" if len(lacking) <= _MOST_WORDS else " and others"
-        yield f"it lacks {', '.join(lacking[:_MOST_WORDS])}{more}"
+        yield f"it lacks {_some(lacking)}"
+
+
+def _some(words: Sequence[str]) -> str:
+    more = "" if len(words) <= _MOST_WORDS else " and others"
+    return f"{', '.join(words[:_MOST_WORDS])}{more}"

@@ -15,9 +15,10 @@ from functools import partial
 
 from twolane.centring import block, centred, same_means
 from twolane.errors import EmbedderUnavailable
+from twolane.machine import cores
 from twolane.model import Generation, Pending, Progress
 from twolane.pipeline.attempts import Attempt, Attempts, Known, batches
-from twolane.pipeline.leases import cores, release_the_dead, retry_in, worker_name
+from twolane.pipeline.leases import release_the_dead, retry_in, worker_name
 from twolane.ports import Embedder, Parallel, Reusing, Vectors
 from twolane.settings import Settings
 from twolane.spaces import Background

@@ -143,14 +143,13 @@ class Attempts:
             return codes
         matrix = _guarded(lambda: embedder.embed_sentences(texts))
         check_vectors(matrix, count=len(texts), dimensions=part.stop - part.start)
-        first = 0
+        nothing = silent(matrix.shape[1])
+        made, width = coded(matrix), len(nothing)
+        each_made = (made[at : at + width] for at in range(0, len(made), width))
         for one, each in zip(fresh, found, strict=True):
-            last = first + sum(map(bool, each))
-            made = iter(matrix[first:last])
             codes[one.content_hash] = b"".join(
-                coded(next(made)[None]) if text else silent(matrix.shape[1]) for text in each
+                next(each_made) if text else nothing for text in each
             )
-            first = last
         return codes
 
     def _headings(self, passage: Pending) -> tuple[str, ...]:

@@ -40,13 +40,6 @@ def spread(seconds: float) -> float:
     return seconds * random.uniform(0.75, 1.25)  # noqa: S311 - not a secret
 
 
-def cores() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -15,8 +15,9 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from twolane.errors import TwolaneError
+from twolane.machine import cores
 from twolane.preparing.messages import unpacked
-from twolane.preparing.processes import NotStarted, Process, Request, cores
+from twolane.preparing.processes import NotStarted, Process, Request
 from twolane.preparing.tasks import OutcomeT, TaskT, Work
 from twolane.settings import Settings
 

@@ -6,7 +6,6 @@ again or copy its threads halfway (see docs/decisions/0008-own-processes-for-pre
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -28,13 +27,6 @@ sys.path[:] = pickle.load(sys.stdin.buffer)
 from twolane.preparing.answering import main
 main()
 """
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(slots=True, eq=False)

@@ -297,11 +297,13 @@ def _secrets(batch: Batch) -> list[str]:
 
 
 def _chunk(row: Any) -> Chunk:
-    position, start, end, first, last, headings, language, tokens, *hashes, forms = row
-    path = tuple(loaded(headings))
-    content_hash, text_hash, lender = hashes
-    ids = content_hash, text_hash, lender, unpacked(forms)
-    return Chunk(position, start, end, first, last, path, language, tokens, *ids)
+    position, start, end, first, last, headings, language, tokens, content, text, lender, forms = (
+        row
+    )
+    path, held = tuple(loaded(headings)), unpacked(forms)
+    return Chunk(
+        position, start, end, first, last, path, language, tokens, content, text, lender, held
+    )
 
 
 def _refuse_strays(batch: Batch) -> None:

@@ -101,17 +101,15 @@ class SqliteWork:
             )
             bodies: dict[int, str] = {}
             claimed = []
-            for row_of_passage in found:
-                content_hash, text_hash, title, headings, language = row_of_passage[:5]
-                start, end, row, forms, tries = row_of_passage[5:]
+            for content, text, title, headings, language, start, end, row, forms, tries in found:
                 if row not in bodies:
                     bodies[row] = connection.execute(
                         "SELECT body FROM texts WHERE row = ?", (row,)
                     ).get
                 claimed.append(
                     Pending(
-                        content_hash,
-                        text_hash,
+                        content,
+                        text,
                         title,
                         tuple(json.loads(headings)),
                         bodies[row][start:end] or _lead(connection, row),

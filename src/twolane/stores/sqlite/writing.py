@@ -61,17 +61,18 @@ def write(
 def _write(
     connection: apsw.Connection, upserts: Sequence[Prepared], collection: int, revision: int
 ) -> None:
-    latest = {prepared.document.id: prepared for prepared in upserts}
+    """Write documents of different ids."""
     known = dict(
         rows(
             connection,
             "SELECT id, row FROM documents WHERE id IN (SELECT value FROM json_each(?))",
-            (dumped_texts(list(latest)),),
+            (dumped_texts([one.document.id for one in upserts]),),
         )
     )
     free = rows(connection, "SELECT coalesce(max(row), 0) + 1 FROM documents")[0][0]
-    old = [(known[id], prepared) for id, prepared in latest.items() if id in known]
-    new = list(enumerate((one for id, one in latest.items() if id not in known), start=free))
+    old = [(known[one.document.id], one) for one in upserts if one.document.id in known]
+    fresh = (one for one in upserts if one.document.id not in known)
+    new = list(enumerate(fresh, start=free))
     both = [*old, *new]
     _clear(connection, [row for row, _ in old])
     connection.executemany(REFRESH_DOCUMENT, _document_values(old, collection, revision))
