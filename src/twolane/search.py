@@ -50,6 +50,7 @@ class Ranked:
     `scope` is the caller's, narrowed by the query's own filters and demands.
     `letters` is what is looked for by its letters, as it was typed.
     `translated` are the words with those of other languages that were looked for, if any were.
+    `lists` where there was nothing to rank by, and the documents in scope are listed.
     """
 
     query: Query
@@ -64,6 +65,7 @@ class Ranked:
     repairs: tuple[Repair, ...]
     answerable: bool | None = None
     translated: tuple[Word, ...] = ()
+    lists: bool = False
 
 
 class Searcher:
@@ -167,7 +169,7 @@ class Searcher:
         if mode == Mode.EXACT:
             fit = LITERAL
         if not query.marks and not query.meaning:
-            # Filters ask for nothing that a document could be relevant to.
+            # Filters and signs ask for nothing that a document could be relevant to.
             fit = None
             fused = self._listed(narrowed, wanted) if asked.lists else fused
         fused = rated(
@@ -192,6 +194,7 @@ class Searcher:
             repairs=asked.repairs,
             answerable=answerable(fused, fit),
             translated=asked.translated,
+            lists=asked.lists,
         )
 
     def folded(self, fused: Sequence[Fused], wanted: int) -> list[Fused]:

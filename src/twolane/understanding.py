@@ -54,14 +54,18 @@ class Understanding:
         query, repairs = self._repaired(typed)
         narrowed = narrow(scope, query)
         intent = classify(query.meaning if query.clause is None else text)
-        # What is nothing but signs asks for nothing; an empty line asks for everything.
+        # An empty line asks for everything.
         restricts = narrowed != scope or not text.strip()
+        letters = letters_of(typed.meaning, text, mode, intent)
+        if not restricts and not query.marks and not query.meaning:
+            # What is nothing but signs (`:=`, an emoji) has no words, and is sought as it is.
+            intent, letters = Intent.SYMBOL, text.strip()
         return Asked(
             query,
             repairs,
             intent,
             narrowed,
-            letters_of(typed.meaning, text, mode, intent),
+            letters,
             lists=restricts and not query.marks and not query.meaning,
             translated=self._translated(query) if mode == Mode.HYBRID else (),
         )

@@ -104,6 +104,26 @@ class TestExact:
         assert holding(store, "文学") == ["d"]
         assert holding(store, "->") == []
 
+    @pytest.mark.parametrize(
+        ("text", "body"),
+        [
+            (":=", "the walrus := is an operator"),
+            ("->", "a->b"),
+            ("🎉", "She comes in October 🎉"),
+            ("☕", "Tea or ☕?"),
+            ("€", "It was €120."),
+            ("_x", "call foo_x()"),
+            ("🎉\ufe0f", "a party 🎉\ufe0f"),
+        ],
+    )
+    def test_short_signs(self, store: Store, settled: bool, text: str, body: str) -> None:
+        """One or two signs that are no word are found wherever they stand, names first."""
+        self.fill(
+            store, settled,
+            prepared("a", body), prepared("b", "something else"), prepared("c", title=body),
+        )  # fmt: skip
+        assert holding(store, text) == ["c", "a"]
+
     def test_hostile_texts_find_nothing(self, store: Store, settled: bool) -> None:
         """Whatever is asked for, nothing is raised."""
         self.fill(store, settled, prepared("a", "plain text"))
@@ -158,7 +178,22 @@ class TestExact:
         assert found["a"].languages == ("en",)
 
 
-PIECES = ("ant", "nts", "ee", "eetl", "bee", "b", "ёлк", "ЁЛКА", "e b", "work/", "one.md", "notes/")
+PIECES = (
+    "-",
+    "e:",
+    "ant",
+    "nts",
+    "ee",
+    "eetl",
+    "bee",
+    "b",
+    "ёлк",
+    "ЁЛКА",
+    "e b",
+    "work/",
+    "one.md",
+    "notes/",
+)
 
 
 @settings(max_examples=60, deadline=None)

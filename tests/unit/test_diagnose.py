@@ -322,8 +322,11 @@ class TestRemoved:
         assert [one.lane for one in found.degraded] == [Lane.DENSE]
 
     def test_a_query_of_signs(self, library: Library) -> None:
-        """A query without words finds nothing, and says so."""
+        """A query without words is looked for by its letters, which do not stand everywhere."""
         found = library.why("!!!", "garden/compost.md")
+        assert [kind for kind, _, _ in obstacles(found)] == [ObstacleKind.NO_LETTERS]
+        assert "“!!!” does not stand in it" in found.verdict
+        found = library.why("!!!", "garden/compost.md", mode=Mode.SEMANTIC)
         assert [kind for kind, _, _ in obstacles(found)] == [ObstacleKind.NO_WORDS]
         assert "no words" in found.verdict
 

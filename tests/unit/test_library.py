@@ -285,6 +285,18 @@ def test_filters_alone_list(library: Library, vault: Path) -> None:
     assert everything == {"a.md", "b.md", "c.md", "other.md"}
 
 
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.LEXICAL, Mode.EXACT])
+@pytest.mark.parametrize("signs", [":=", "🎉", "->", "☕", "(?", '"'])
+def test_signs_are_found_by_their_letters(
+    library: Library, vault: Path, signs: str, mode: Mode
+) -> None:
+    """What is nothing but signs has no words, and is found where it stands, and only there."""
+    write(vault, "a.md", f"# Here\n\nwalrus {signs} carpenter")
+    write(vault, "b.md", "# Elsewhere\n\nwalrus and carpenter")
+    library.index(vault)
+    assert paths(library, signs, mode) == ["a.md"]
+
+
 def test_results_show_the_passage_that_won(library: Library, vault: Path) -> None:
     """A result carries its marked title and snippet, heading path and line range."""
     write(

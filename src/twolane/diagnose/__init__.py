@@ -172,13 +172,14 @@ class Diagnoser:
 
     def _lane_obstacles(self, case: Case, reports: Sequence[LaneReport]) -> Iterator[Obstacle]:
         """Why no lane brought a document that is in scope."""
-        query = case.ranked.query
-        if not query.marks and not query.meaning:
+        if case.ranked.lists or not reports:
             reason = "the query has no words to look for"
             yield Obstacle(ObstacleKind.NO_WORDS, Origin.QUERY, case.question.text, reason)
             return
-        # What a lane for names or letters does not find was not meant for it.
-        for report in [one for one in reports if one.lane in MAIN_LANES] or reports:
+        # What a lane for names or letters does not find was not meant for it, but for signs.
+        query = case.ranked.query
+        main = [one for one in reports if one.lane in MAIN_LANES and (query.marks or query.meaning)]
+        for report in main or [one for one in reports if one.lane == Lane.EXACT] or reports:
             yield self._lane_obstacle(case, report)
         for one in case.ranked.degraded:
             reason = f"the {one.lane.value} lane did not run: {one.reason}"
@@ -233,8 +234,7 @@ class Diagnoser:
 
     def _opinions(self, case: Case, place: _Place, *, in_scope: bool) -> Iterator[Opinion]:
         """What each lane that ran says of the document; nothing where there is nothing to judge."""
-        query = case.ranked.query
-        if not query.marks and not query.meaning:
+        if case.ranked.lists:
             return
         cast = {one.lane: one for one in place.fused.contributions} if place.fused else {}
         alone = {Lane.LEXICAL: case.scored.score if case.scored else None}

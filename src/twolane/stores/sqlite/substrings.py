@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from twolane.answers import Match, Names
-from twolane.language import tokens
+from twolane.language import token_texts, tokens
 from twolane.language.scripts import script_of
 from twolane.names import lines, loose
 from twolane.scopes import Scope
@@ -26,7 +26,7 @@ from twolane.stores.sqlite.trigrams import (
     names_of,
     text_fields,
 )
-from twolane.substrings import SHORTEST, match_in, spelled
+from twolane.substrings import NAMES, SHORTEST, match_in, spelled
 
 # No stored text holds these, and the driver does not take them.
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -49,6 +49,10 @@ CROSS JOIN documents AS d ON d.row = o.row JOIN texts AS x ON x.row = d.row WHER
 _UNSETTLED = """
 SELECT {columns} FROM unsettled AS u CROSS JOIN documents AS d ON d.row = u.document
 JOIN texts AS x ON x.row = d.row WHERE {condition}"""
+
+# Every document in scope, where no index tells which of them to look at.
+_EVERY = """
+SELECT {columns} FROM documents AS d JOIN texts AS x ON x.row = d.row WHERE {condition}"""
 
 # What a document says, apart from what it is called.
 _TOLD = f"d.id, d.languages, {TEXT_COLUMNS}"
@@ -113,9 +117,19 @@ class SqliteSubstrings(SqliteRetrieval):
         may_hold = _may_hold if _ESCAPED.isdisjoint(needle) else lambda row, needle: True
         if len(needle) < SHORTEST:
             columns = f"{NAME_COLUMNS}, {TEXT_COLUMNS}"
-            for row in offered(columns, "words", self._begun(needle)):
+            if token_texts(needle) == [needle]:
+                short = offered(columns, "words", self._begun(needle))
+            else:
+                # Signs are in no index of words, and too short for trigrams.
+                every = connection.execute(
+                    _EVERY.format(columns=columns, condition=condition), values
+                )
+                short = (row for row in every if may_hold(row, needle))
+            found: list[Match] = []
+            for row in short:
                 names = [field for field in name_fields(row[:7]) if field[0] != "path"]
-                yield from _match(row, needle, [*names, *text_fields(row[7:])])
+                found += _match(row, needle, [*names, *text_fields(row[7:])])
+            yield from sorted(found, key=lambda match: match.field not in NAMES)
             return
         named = offered(NAME_COLUMNS, "name_trigrams", holding(loose(needle)))
         for row in chain(named, unsettled(NAME_COLUMNS)):
