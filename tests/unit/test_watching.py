@@ -83,6 +83,21 @@ def test_changes_are_followed(tmp_path: Path, notes: Path, polling: bool) -> Non
         eventually(lambda: titles(library) == {"Tea", "Coffee"})
 
 
+def test_a_file_that_stays_bad_is_told_once(tmp_path: Path, notes: Path, polling: bool) -> None:
+    """Later looks tell of what is new: other files, and other reasons."""
+    (notes / "bad.md").write_bytes(b"\0\1\2")
+    heard: list[Report] = []
+    with watched(tmp_path / "d.db", notes, polling=polling, heard=heard) as library:
+        eventually(lambda: titles(library) == {"Tea", "Coffee"})
+        (notes / "new.md").write_text("# New")
+        eventually(lambda: sum(one.indexed for one in heard) == 3)
+        (notes / "worse.md").write_bytes(b"\0\1\2")
+        eventually(lambda: sum(one.failed for one in heard) == 2)
+    told = [problem.path for report in heard for problem in report.problems]
+    assert told == ["bad.md", "worse.md"]
+    assert all(one.indexed or one.problems for one in heard)
+
+
 def test_editors_that_write_by_rename_are_followed(
     tmp_path: Path, notes: Path, polling: bool
 ) -> None:

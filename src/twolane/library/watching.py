@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ class Watching(Folders, Embedding):
 
         Each folder is indexed at once, then whenever something below it changes.
         Passages are embedded beside that.
-        `changed` hears of every look that found something.
+        `changed` hears of every look that found something new: a file that stays bad is told once.
         """
         require(scope, Capability.WRITE)
         folders = [Path(root).expanduser().resolve() for root in roots] or self._roots()
@@ -52,11 +53,12 @@ class Watching(Folders, Embedding):
         if self._embedders.first is not None:
             self.start_worker()
         missing: set[Path] = set()
+        told: dict[Path, Report] = {}
         waiting = frozenset(folders)
         changes = folder_changes(folders, stop, self.settings, polling=polling)
-        waiting = self._looked(waiting, missing, scope, changed)
+        waiting = self._looked(waiting, missing, told, scope, changed)
         for noticed in changes:
-            waiting = self._looked(noticed | waiting, missing, scope, changed)
+            waiting = self._looked(noticed | waiting, missing, told, scope, changed)
 
     def _roots(self) -> list[Path]:
         return [Path(one.root) for one in self._store.collections() if one.root is not None]
@@ -65,6 +67,7 @@ class Watching(Folders, Embedding):
         self,
         folders: frozenset[Path],
         missing: set[Path],
+        told: dict[Path, Report],
         scope: Scope,
         changed: Callable[[Report], None],
     ) -> frozenset[Path]:
@@ -82,6 +85,20 @@ class Watching(Folders, Embedding):
                 again.add(folder)
             else:
                 missing.discard(folder)
-                if report.indexed or report.deleted or report.withheld or report.problems:
-                    changed(report)
+                news = _news(report, told.get(folder))
+                told[folder] = report
+                if news.indexed or news.deleted or news.withheld or news.problems:
+                    changed(news)
         return frozenset(again)
+
+
+def _news(report: Report, before: Report | None) -> Report:
+    """The report without what the look before said already."""
+    if before is None:
+        return report
+    return replace(
+        report,
+        failed=max(0, report.failed - before.failed),
+        withheld=0 if report.withheld == before.withheld else report.withheld,
+        problems=[one for one in report.problems if one not in before.problems],
+    )
