@@ -12,7 +12,8 @@ from urllib.parse import unquote
 from twolane.language import fold
 from twolane.model import Document, Link
 
-_EXTENSIONS = (".md", ".markdown")
+# What the file of a note ends in; links leave it out.
+EXTENSIONS = (".md", ".markdown")
 
 
 def linked(one: Document, other: Document) -> bool:
@@ -67,5 +68,5 @@ def _names(target: Document) -> frozenset[str]:
 def _spelled(path: str) -> set[str]:
     """The path with and without the ending of a note."""
     folded = fold(path)
-    bare = {folded.removesuffix(ending) for ending in _EXTENSIONS if folded.endswith(ending)}
+    bare = {folded.removesuffix(ending) for ending in EXTENSIONS if folded.endswith(ending)}
     return {folded, *bare}

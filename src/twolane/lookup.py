@@ -1,10 +1,14 @@
-"""Which document a reference names: an id, a path, a URL or a unique title."""
+"""Which document a reference names: an id, a path, a URL or a unique title.
+
+The ending of a path may be left out, as in links between notes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from twolane.errors import AmbiguousDocument, NoSuchDocument
+from twolane.linking import EXTENSIONS
 from twolane.model import Document
 from twolane.ports import Documents
 from twolane.scopes import Scope
@@ -12,7 +16,8 @@ from twolane.scopes import Scope
 
 def named(documents: Documents, reference: str, scope: Scope) -> Document:
     """The one document in scope that the reference names; else an error that says what to do."""
-    found = documents.resolve(reference, scope)
+    spellings = (reference, *(f"{reference}{ending}" for ending in EXTENSIONS))
+    found = next(filter(None, (documents.resolve(one, scope) for one in spellings)), [])
     if len(found) > 1:
         raise AmbiguousDocument(reference, found)
     document = documents.document(found[0], scope) if found else None

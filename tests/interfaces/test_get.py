@@ -25,6 +25,29 @@ def test_a_document_is_named_by_id_path_or_title(indexed: Cli, reference: str) -
     assert indexed("get", reference).stdout == lines(5, 99)
 
 
+def test_the_ending_of_a_path_may_be_left_out(indexed: Cli) -> None:
+    """As links between notes do it; lines and headings may follow."""
+    for reference in ("garden/Tomatoes", "Мои notes/garden/Tomatoes"):
+        assert indexed("get", reference).stdout == lines(5, 99)
+    assert indexed("get", "garden/Tomatoes:7-9").stdout == lines(7, 9)
+    assert "no document is called" in indexed("get", "garden/Tomato", code=2).stderr
+
+
+def test_a_document_is_named_by_its_file(indexed: Cli, tmp_path: Path) -> None:
+    """What a shell completes names the note, from any folder; other files name nothing."""
+    root = Path(indexed.json("status")["collections"][0]["root"])
+    file = root / "garden" / "Tomatoes.md"
+    assert indexed("get", file).stdout == lines(5, 99)
+    assert indexed("get", f"{file}:7-9").stdout == lines(7, 9)
+    assert indexed("get", f"{file}#Tools").stdout == lines(9, 15)
+    assert indexed("outline", file).stdout == indexed("outline", "garden/Tomatoes.md").stdout
+    (indexed.home / "here").symlink_to(root / "garden")
+    assert indexed("get", "here/Tomatoes.md").stdout == lines(5, 99)
+    other = write(tmp_path / "elsewhere", {"Tomatoes.md": "# Others"}) / "Tomatoes.md"
+    assert "no document is called" in indexed("get", other, code=2).stderr
+    assert "no document is called" in indexed("get", "a." * 3000, code=2).stderr
+
+
 def test_lines_are_those_of_the_file(indexed: Cli) -> None:
     """A range prints these lines of the file, front matter counted and not shown."""
     assert indexed("get", "garden/Tomatoes.md:7-9").stdout == lines(7, 9)

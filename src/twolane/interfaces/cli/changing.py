@@ -11,6 +11,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.errors import BadInput, NoSuchDocument
 from twolane.interfaces import writing_wire
+from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 from twolane.scopes import Scope
@@ -134,7 +135,7 @@ _NAMED = Scope(archived=True)
 
 def ids_of(library: Library, references: Sequence[str]) -> list[str]:
     """The ids of the documents that the references name."""
-    return [library.document(typed(one), scope=_NAMED).id for one in references]
+    return [library.document(reference_to(library, one), scope=_NAMED).id for one in references]
 
 
 def tell(saved: Sequence[Saved], what: str, *, as_json: bool, quiet: bool) -> None:

@@ -9,8 +9,9 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.excerpts import about
 from twolane.interfaces import wire
+from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.scopes import Scope
 
 # Who names a document means it, archived or not.
@@ -33,7 +34,7 @@ def get(
     """Print a document, a few lines of it, or a section."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     with open_library(settings) as library:
-        part = library.excerpt(typed(reference), scope=_NAMED)
+        part = library.excerpt(reference_to(library, reference), scope=_NAMED)
         link = library.links([part.document]).get(part.document.id)
     if as_json:
         said = wire.document_json(part.document, part.text, part.lines, part.heading, link)
@@ -55,7 +56,7 @@ def outline(
     """Print the headings of a document, each with its line."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     with open_library(settings) as library:
-        document = library.document(typed(reference), scope=_NAMED)
+        document = library.document(reference_to(library, reference), scope=_NAMED)
     if as_json:
         output.say_json(wire.outline_json(document))
         return

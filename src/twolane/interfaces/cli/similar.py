@@ -8,8 +8,9 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.filters import Chosen, filtered
+from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.similar_wire import similar_json
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def similar(
     with open_library(settings) as library:
         scope = library.scope(filters)
         answer = library.similar(
-            typed(reference), scope=scope, limit=number, exclude_linked=exclude_linked
+            reference_to(library, reference),
+            scope=scope,
+            limit=number,
+            exclude_linked=exclude_linked,
         )
     if as_json:
         output.say_json(similar_json(answer))

@@ -10,6 +10,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.answers import Mode
 from twolane.interfaces.cli.filters import Chosen, filtered
+from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 from twolane.interfaces.why_wire import diagnosis_json
@@ -48,7 +49,8 @@ def why(
         settings = replace(settings, embedder="none")
     with open_library(settings) as library:
         scope = library.scope(filters)
-        found = library.why(typed(query), typed(reference), scope=scope, mode=mode, limit=number)
+        named = reference_to(library, reference)
+        found = library.why(typed(query), named, scope=scope, mode=mode, limit=number)
     if as_json:
         output.say_json(diagnosis_json(found))
     else:

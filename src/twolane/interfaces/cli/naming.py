@@ -1,0 +1,48 @@
+"""How a document is named on the command line: as everywhere, or by its file on this machine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twolane.interfaces.cli.options import typed
+
+if TYPE_CHECKING:
+    from twolane.library import Library
+
+# After the name of a document may stand lines (`:3-7`) or a heading (`#Tools`).
+_ENDS = re.compile("[:#]|$")
+
+
+def reference_to(library: Library, text: str) -> str:
+    """The reference as typed, or the id of the note whose file it names.
+
+    A shell completes names of files, from wherever it is; a library knows them from its roots.
+    """
+    for end in reversed([found.start() for found in _ENDS.finditer(text)]):
+        id = _id_of_file(library, text[:end])
+        if id is not None:
+            return typed(id + text[end:])
+    return typed(text)
+
+
+def _id_of_file(library: Library, name: str) -> str | None:
+    # A name without a dot or slash is rather a title than a file.
+    if not ("." in name or "/" in name) or not _is_file(path := Path(name)):
+        return None
+    file = path.resolve()
+    roots = {Path(one.root): one.name for one in library.collections() if one.root is not None}
+    holding = [root for root in roots if file.is_relative_to(root)]
+    if not holding:
+        return None
+    root = max(holding, key=lambda one: len(one.parts))
+    return f"{roots[root]}/{file.relative_to(root).as_posix()}"
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # A title may be longer than the name of any file.
+        return False
