@@ -81,3 +81,15 @@ def test_tags(saved: Cli) -> None:
     assert "1 document from files" in done.stderr
     assert saved("tag", "list").stdout.split("\n")[0].split() == ["2", "meal"]
     assert saved("tag", "list", "--collection", "vault").stdout.split() == ["1", "food"]
+
+
+def test_renaming_says_what_is_left(saved: Cli) -> None:
+    """Other letters or a tag below are no tag that files keep; a tag that nobody has is told of."""
+    saved("tag", "add", "Dev", "a", "b")
+    for old, new in (("Dev", "dev"), ("dev", "dev/old"), ("#dev/old", "#food/dev")):
+        done = saved("tag", "rename", old, new)
+        assert "2 documents changed" in done.stdout
+        assert "from files" not in done.stderr
+    done = saved("tag", "rename", "nobody", "x")
+    assert "0 documents changed" in done.stdout
+    assert "no document has the tag 'nobody'" in done.stderr

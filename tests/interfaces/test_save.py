@@ -42,3 +42,11 @@ def test_what_makes_no_sense_is_refused(twolane: Cli, tmp_path: Path) -> None:
     twolane("save", "https://example.org", "--kind", "note", code=2)
     assert "nowhere.md" in twolane("save", tmp_path / "nowhere.md", code=2).stderr
     assert not twolane.db.exists()
+
+
+def test_a_text_is_not_taken_for_a_file(twolane: Cli) -> None:
+    """Who gives a text in place of a file is told how to save it."""
+    said = twolane("save", "a thought about kites", code=2).stderr
+    assert "there is no file 'a thought about kites'" in said
+    assert "echo TEXT | twolane save -" in said
+    assert not twolane.db.exists()

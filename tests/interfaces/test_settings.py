@@ -19,6 +19,14 @@ def test_every_setting_is_shown(twolane: Cli) -> None:
     assert all(name in text and meaning in text for name, meaning in meanings().items())
 
 
+def test_values_are_spelled_as_they_are_set(twolane: Cli) -> None:
+    """What is shown can be written into the file or the environment."""
+    said = twolane("settings").stdout
+    assert "semantic = true  (default)" in said
+    assert "relevance_file = (unset)  (default)" in said
+    assert "semantic = false" in twolane("settings", TWOLANE_SEMANTIC="false").stdout
+
+
 def test_where_a_value_comes_from(twolane: Cli, tmp_path: Path) -> None:
     """The file, the environment and the argument are told apart, the last one winning."""
     file = twolane.home / "config" / "twolane" / "twolane.toml"

@@ -91,7 +91,8 @@ def bench(
     """The library of the vault that the set names, complete, in a database under `folder`."""
     if golden.vault is None:
         raise BadInput(
-            f"{golden.name} names no vault; give the database to ask with --db, "
+            f"{golden.name} names no vault; give the database to ask with --db "
+            "(`twolane status` names yours), "
             'or add "vault" to the golden set'
         )
     vault = (source.parent / golden.vault).resolve()

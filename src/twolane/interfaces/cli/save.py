@@ -89,6 +89,11 @@ def _text(source: str) -> tuple[str, str]:
         return body, digest(body)
     path = Path(source).expanduser()
     require_utf8(path)
+    if not path.exists():
+        raise BadInput(
+            f"there is no file {source!r}; write an address with https://, "
+            "and give a text on standard input: echo TEXT | twolane save -"
+        )
     return path.read_text("utf-8", "replace"), path.name
 
 

@@ -46,6 +46,11 @@ def _value(values: Settings, name: str) -> Any:
 
 
 def _shown(value: Any) -> str:
+    """The value as a file of settings or the environment would spell it."""
+    if value is None:
+        return "(unset)"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, tuple):
         return ", ".join(value) or "(empty)"
     return f"{value:g}" if isinstance(value, float) else str(value)

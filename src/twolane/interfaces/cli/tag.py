@@ -85,18 +85,28 @@ def rename(
     """Give a tag another name everywhere, and with it the tags below it."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     with open_library(settings) as library:
-        saved = library.rename_tag(typed(tag), typed(new))
-        left = _left(library, typed(tag))
+        old, renamed = typed(tag).lstrip("#"), typed(new).lstrip("#")
+        saved = library.rename_tag(old, renamed)
+        left = _bearing(library, old)
+        if f"{renamed}/".casefold().startswith(f"{old}/".casefold()):
+            # The new tag is the old one in other letters, or one below it.
+            left -= sum(one.changed for one in saved)
     tell(saved, "changed", as_json=as_json, quiet=quiet)
-    if left and not as_json:
+    if as_json:
+        return
+    if left:
         output.note(
             f"{output.counted(left, 'document')} from files keep the tag: it is written there"
         )
+    elif not saved:
+        output.note(
+            f"no document has the tag {old!r}; `twolane tag list` shows those that there are"
+        )
 
 
-def _left(library: Library, tag: str) -> int:
-    """How many documents still bear the tag: those whose files say so."""
-    scope = Scope(tags=(tag.lstrip("#"),), archived=True)
+def _bearing(library: Library, tag: str) -> int:
+    """How many documents bear the tag or one below it."""
+    scope = Scope(tags=(tag,), archived=True)
     return sum(library.facets(scope=scope).collections.values())
 
 
