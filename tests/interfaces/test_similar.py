@@ -26,7 +26,7 @@ def cooked(twolane: Cli, tmp_path: Path) -> Cli:
 def test_results_say_why(cooked: Cli) -> None:
     """A result shows its title, how similar it is, the closest passages and the shared words."""
     lines = cooked("similar", "-n", "1", "soup.md").stdout.splitlines()
-    assert lines[0].startswith("1. Stock  similarity 0.")
+    assert lines[0].startswith("1. Stock  score 0.")
     assert lines[1] == "   stock.md  linked"
     assert lines[2].startswith("   :1-3  ~  :4-6  (0.")
     assert lines[3].startswith("   both: ")

@@ -201,6 +201,26 @@ class TestTemplates:
             assert one.pair is not None
             assert one.pair.own.heading == ()
 
+    def test_a_form_below_the_title(self, tmp_path: Path) -> None:
+        """A passage of title and form is no reason, nor are the words of the form."""
+        topics = ["onions carrot", "rook pawn", "chain sprocket", "planner index"]
+        form = "## Agenda\n\n- Status update\n- Open questions\n\n## Notes\n\n"
+        notes = {
+            f"{topic.split()[0]}{n}.md": f"# Meeting {topic} {n}\n\n{form}{topic} number{n}\n"
+            for topic in topics
+            for n in range(2)
+        }
+        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+            library.index(write_notes(tmp_path / "forms", notes))
+            library.embed()
+            answer = library.similar("onions0.md")
+        assert paths(answer)[0] == "onions1.md"
+        for one in answer.results:
+            assert one.pair is not None
+            assert one.pair.own.heading[-1] == "Notes"
+            assert not {"Agenda", "Status", "update", "Open", "questions"}.intersection(one.shared)
+        assert set(answer.results[0].shared) == {"onions", "carrot"}
+
     def test_documents_that_are_all_form(self, tmp_path: Path) -> None:
         """Copies of one page are still similar to each other."""
         notes = {f"{n}.md": f"# Page\n\n{self.FORM}\n" for n in range(6)}

@@ -81,6 +81,15 @@ def parted(markdown: str, forms: Container[int]) -> Parted | None:
     return Parted(lines, left, tuple(sorted(keys)))
 
 
+def all_form(markdown: str, forms: Container[int]) -> bool:
+    """Whether nothing but headings remains of the passage without its forms."""
+    return not any(
+        _says_something(line) and _form_key(_bare(line), forms) is None
+        for line in markdown.split("\n")
+        if not line.startswith("#")
+    )
+
+
 def own_sentence_at(markdown: str, text: str, forms: Collection[int], place: int) -> str | None:
     """The sentence at this place without the forms that were joined to it; None if it has none.
 
@@ -136,15 +145,20 @@ def _forms_in(markdown: str, forms: Container[int]) -> dict[str, int]:
     """The lines that are forms, as they read, with their keys."""
     found: dict[str, int] = {}
     for line in markdown.split("\n"):
-        bare = _bare(line)
-        if not bare:
-            continue
-        key = key_of(_same(bare))
-        if key not in forms and ":" in bare and (label := _label(bare)):
-            key = key_of(_same(label))
-        if key in forms and (readable := plain(line)):
+        key = _form_key(_bare(line), forms)
+        if key is not None and (readable := plain(line)):
             found[readable] = key
     return found
+
+
+def _form_key(bare: str, forms: Container[int]) -> int | None:
+    """The key of the form that the line is, or whose label it begins with."""
+    if not bare:
+        return None
+    key = key_of(_same(bare))
+    if key not in forms and ":" in bare and (label := _label(bare)):
+        key = key_of(_same(label))
+    return key if key in forms else None
 
 
 def _label(bare: str) -> str | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Degradation, Lane
+from twolane.chunking.forms import all_form
 from twolane.errors import NotPermitted
 from twolane.linking import linked
 from twolane.lookup import meant
@@ -24,7 +25,14 @@ from twolane.scopes import Capability, Scope, Word
 from twolane.scoring import score
 from twolane.settings import Settings
 from twolane.similar.values import Pair, Place, Similar, SimilarAnswer
-from twolane.similar.words import counted, frequencies_of, telling, words_by_id, written
+from twolane.similar.words import (
+    counted,
+    form_terms,
+    frequencies_of,
+    telling,
+    words_by_id,
+    written,
+)
 from twolane.spaces import serving
 
 if TYPE_CHECKING:
@@ -34,6 +42,9 @@ __all__ = ["Pair", "Place", "Similar", "SimilarAnswer", "Similarities"]
 
 # A text in more documents than this is a form that was filled in, not a thought.
 _SHARED_BY_FEW = 3
+
+# A passage of forms alone counts as if ten documents held it, whatever its title makes of it.
+_HOLD_A_FORM = 10
 
 # A form under another title is about this similar to itself; a translation seldom is.
 _THE_SAME = 0.9
@@ -150,7 +161,8 @@ class Similarities:
         pool: int,
     ) -> tuple[list[_Near], bool]:
         """The pool measured against the document, best first, and whether it is all there is."""
-        trust = self._trust({document.id: self._store.chunks(document.id)})[document.id]
+        chunks = {document.id: self._store.chunks(document.id)}
+        trust = self._trust(chunks, {document.id: document})[document.id]
         weights = [trust[position] for position, _ in own]
         whole = _mean([vector for _, vector in own], weights)
         found = self._store.nearest(generation, whole, scope, limit=pool, floor=-1.0)
@@ -164,16 +176,28 @@ class Similarities:
         ids.discard(document.id)
         held = self._store.vectors(generation, sorted(ids))
         chunks = {id: self._store.chunks(id) for id in held}
-        measured = _measured(own, weights, held, self._trust(chunks))
+        trusted = self._trust(chunks, self._store.documents(sorted(held)))
+        measured = _measured(own, weights, held, trusted)
         measured.sort(key=lambda one: (-one.score, one.id))
         return measured, complete
 
-    def _trust(self, chunks: Mapping[str, Sequence[Chunk]]) -> dict[str, dict[int, float]]:
+    def _trust(
+        self, chunks: Mapping[str, Sequence[Chunk]], documents: Mapping[str, Document]
+    ) -> dict[str, dict[int, float]]:
         """By document and position, how much a passage counts: less the more documents share it."""
         texts = {chunk.text_hash for each in chunks.values() for chunk in each}
         shared = self._store.sharing(sorted(texts))
+        forms = self._store.forms().keys
+
+        def holding(chunk: Chunk, document: Document | None) -> int:
+            number = shared.get(chunk.text_hash, 1)
+            if document is None or not chunk.forms:
+                return number
+            passage = document.body[chunk.start : chunk.end]
+            return max(number, _HOLD_A_FORM) if all_form(passage, forms) else number
+
         return {
-            id: {chunk.position: _own_share(shared.get(chunk.text_hash, 1)) for chunk in each}
+            id: {chunk.position: _own_share(holding(chunk, documents.get(id))) for chunk in each}
             for id, each in chunks.items()
         }
 
@@ -182,7 +206,7 @@ class Similarities:
     def _by_words(self, document: Document, scope: Scope, pool: int) -> tuple[list[_Near], bool]:
         """The same by the words that tell most about the document."""
         candidate = words_by_id(self._store, [document.id]).get(document.id)
-        counts = counted(candidate) if candidate else {}
+        counts = self._own_terms(document, candidate) if candidate else {}
         frequencies = frequencies_of(self._store, counts)
         chosen = telling(counts, frequencies, self._settings.common_share)[:_TELLING_WORDS]
         words = [Word(term, (term,)) for term, _ in chosen]
@@ -203,7 +227,7 @@ class Similarities:
         joined: set[str],
     ) -> tuple[Similar, ...]:
         candidates = words_by_id(self._store, [document.id, *(one.id for one in near)])
-        shared = self._shared(document.id, candidates)
+        shared = self._shared(document, candidates)
         own = {chunk.position: chunk for chunk in self._store.chunks(document.id)}
         results = []
         for one in near:
@@ -229,15 +253,17 @@ class Similarities:
             )
         return tuple(results)
 
-    def _shared(self, id: str, candidates: Mapping[str, Candidate]) -> dict[str, list[str]]:
+    def _shared(
+        self, document: Document, candidates: Mapping[str, Candidate]
+    ) -> dict[str, list[str]]:
         """By document, the telling terms that it shares with the document, most telling first."""
-        if id not in candidates:
+        if document.id not in candidates:
             return {}
-        own = counted(candidates[id])
+        own = self._own_terms(document, candidates[document.id])
         both = {
             other: own & counted(candidate)
             for other, candidate in candidates.items()
-            if other != id
+            if other != document.id
         }
         frequencies = frequencies_of(self._store, set().union(*both.values()))
         share = self._settings.common_share
@@ -246,6 +272,13 @@ class Similarities:
             other: [term for term, _ in telling(counts, frequencies, share)[: 3 * _SHOWN_WORDS]]
             for other, counts in both.items()
         }
+
+    def _own_terms(self, document: Document, candidate: Candidate) -> Counter[str]:
+        """The terms of the document, without those of its forms unless it has no others."""
+        counts = counted(candidate)
+        in_forms = form_terms(document, candidate.languages, self._store.forms().keys)
+        own = Counter({term: count for term, count in counts.items() if term not in in_forms})
+        return own or counts
 
 
 def _own_share(documents: int) -> float:

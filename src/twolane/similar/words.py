@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from math import log
 
 from twolane.answers import Candidate, Frequencies
 from twolane.chunking import plain
+from twolane.chunking.forms import parted
 from twolane.highlighting import spellings
 from twolane.language import is_function_word, stream, tokens
 from twolane.model import FIELDS, Document
@@ -40,6 +41,19 @@ def counted(candidate: Candidate) -> Counter[str]:
             if _says_something(term):
                 counts[term] += weight
     return counts
+
+
+def form_terms(
+    document: Document, languages: Collection[str], forms: Container[int]
+) -> frozenset[str]:
+    """The terms that stand nowhere in the document but in lines that many documents hold."""
+    own = parted(document.body, forms)
+    if own is None:
+        return frozenset()
+    said = (document.title, *document.aliases, *document.tags, document.description)
+    form = _stems((line for line, is_form in own.lines if is_form), languages)
+    rest = (line for line, is_form in own.lines if not is_form)
+    return form - _stems((*said, document.summary, *rest), languages)
 
 
 def frequencies_of(retrieval: Retrieval, terms: Iterable[str]) -> Frequencies:
@@ -88,6 +102,13 @@ def _shown(document: Document) -> Iterable[str]:
     yield document.title
     yield "\n".join((*document.aliases, *document.tags, document.description, document.summary))
     yield plain(document.body)
+
+
+def _stems(texts: Iterable[str], languages: Collection[str]) -> frozenset[str]:
+    text = "\n".join(texts)
+    return frozenset(
+        stem for language in spellings(languages) for stem in stream(text, language).split()
+    )
 
 
 def _says_something(term: str) -> bool:

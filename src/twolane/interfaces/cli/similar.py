@@ -66,7 +66,8 @@ def _show(answer: SimilarAnswer, *, quiet: bool) -> None:
 def _show_similar(number: int, one: Similar) -> None:
     label = f"{number}. "
     indent = len(label)
-    near = f"  similarity {one.similarity:.2f}" if one.similarity is not None else ""
+    # The score orders them; a score by words says nothing by itself.
+    near = f"  score {one.score:.2f}" if one.similarity is not None else ""
     output.say((label, output.DIM), (one.title, output.TITLE), (near, output.DIM))
     joined = "  linked" if one.linked else ""
     where = one.path or one.url or one.id

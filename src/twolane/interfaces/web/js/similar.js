@@ -26,7 +26,7 @@ function item(one) {
   return el("li", {},
     el("h3", {}, el("a", { href: address({ panel: "read", doc: one.id, lines }) }, one.title)),
     placeLine(one),
-    one.similarity === null ? null : meter(one.similarity),
+    one.similarity === null ? null : meter(one.score),
     el("ul", { class: "reasons" },
       one.linked ? el("li", {}, t("similar.linked")) : null,
       one.shared.length ? el("li", {}, t("similar.shared"), " ",
@@ -37,10 +37,10 @@ function item(one) {
       })) : null));
 }
 
-function meter(similarity) {
+function meter(score) {
   const bar = el("span", { class: "fill" });
-  bar.style.width = `${Math.round(Math.max(0, Math.min(1, similarity)) * 100)}%`;
-  const said = t("similar.share", { share: percent(similarity) });
+  bar.style.width = `${Math.round(Math.max(0, Math.min(1, score)) * 100)}%`;
+  const said = t("similar.share", { share: percent(score) });
   return el("p", { class: "meter" },
     el("span", { class: "relevance wide", "aria-hidden": "true" }, bar), el("span", {}, said));
 }
