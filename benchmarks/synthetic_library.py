@@ -30,6 +30,7 @@ from twolane.model import (
     Space,
     Stems,
     digest,
+    passage_digest,
 )
 from twolane.preparing import recipe
 from twolane.sentence_codes import coded
@@ -156,8 +157,8 @@ def _prepared(note: corpus.Note, analysed: str) -> Prepared:
         headings=(),
         language=note.language,
         tokens=estimate_tokens(body),
-        content_hash=digest(f"{note.title}\n\n{body}"),
-        text_hash=digest(body),
+        content_hash=passage_digest(f"{note.title}\n\n{body}"),
+        text_hash=passage_digest(body),
     )
     stems = Stems(
         title=stream(note.title, note.language),

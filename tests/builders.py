@@ -11,7 +11,17 @@ import numpy as np
 
 from twolane.copies import sketch
 from twolane.language import fold
-from twolane.model import Batch, Chunk, Document, Prepared, Space, Stamp, Stems, digest
+from twolane.model import (
+    Batch,
+    Chunk,
+    Document,
+    Prepared,
+    Space,
+    Stamp,
+    Stems,
+    digest,
+    passage_digest,
+)
 from twolane.scopes import Phrase, Word
 
 if TYPE_CHECKING:
@@ -57,8 +67,8 @@ def chunks_of(document: Document, languages: Sequence[str] = ("en",)) -> tuple[C
                 headings=(),
                 language=languages[position % len(languages)] if languages else None,
                 tokens=len(text.split()),
-                content_hash=digest(f"{document.title}\n\n{text}"),
-                text_hash=digest(text),
+                content_hash=passage_digest(f"{document.title}\n\n{text}"),
+                text_hash=passage_digest(text),
             )
         )
     return tuple(chunks)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -389,3 +390,9 @@ class Failure:
 def digest(text: str) -> str:
     """A short stable name for a text; collisions are out of reach for any vault."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def passage_digest(text: str) -> str:
+    """A name for a passage's text in sixteen letters: a library holds several for each passage."""
+    hashed = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+    return b2a_base64(hashed, newline=False).decode("ascii")

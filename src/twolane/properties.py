@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from twolane.language import fold
@@ -29,6 +30,12 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].+)?")
 
 
+# These have filters of their own, which know more of them: tags below tags, and days.
+# What they compare is kept elsewhere, and not a second time here; the value is the filter's name.
+ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {"tags": "tags", "tag": "tags", "created": "created", "updated": "updated"}
+)
+
 _DAY_ALONE = len("2025-01-31")
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 
@@ -46,10 +53,10 @@ _Measured = tuple[str, float | None, float | None]
 
 
 def facts(properties: Mapping[str, Any]) -> list[Fact]:
-    """Everything that can be compared, each once; an empty value says nothing."""
+    """Everything that can be compared here, each once; an empty value says nothing."""
     found: dict[tuple[str, str], Fact] = {}
     for name, held in properties.items():
-        if key := property_key(str(name)):
+        if (key := property_key(str(name))) and key not in ELSEWHERE:
             for value in held if isinstance(held, (list, tuple)) else (held,):
                 measured = _measured(value)
                 if measured is not None and (key, measured[0]) not in found:

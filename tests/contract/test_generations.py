@@ -150,3 +150,7 @@ class TestGenerations:
             store.activate(99)
         with pytest.raises(TwolaneError):
             store.add_vectors(99, [("content", "text", UP)])
+        with pytest.raises(TwolaneError):
+            store.claim(99, worker="w", limit=9, seconds=9)
+        with pytest.raises(TwolaneError):
+            store.fail(99, "content", "no", retry_in=9)

@@ -11,7 +11,7 @@ from tests.builders import space, write_notes
 from twolane import Draft, Kind, Library, Settings
 from twolane.chunking import LEAD_TOKENS, chunk_document, embedded_text, estimate_tokens, lead_text
 from twolane.interfaces.mcp.texts import read
-from twolane.model import Document, digest
+from twolane.model import Document, passage_digest
 
 BOOKMARK = Draft(
     "b1",
@@ -94,7 +94,7 @@ def test_the_store_gives_out_what_was_hashed(library: Library) -> None:
     claimed = library._store.claim(generation.number, worker="w", limit=99, seconds=9)
     assert len(claimed) == 5
     for one in claimed:
-        assert digest(embedded_text(one.title, one.headings, one.text)) == one.content_hash
+        assert passage_digest(embedded_text(one.title, one.headings, one.text)) == one.content_hash
 
 
 def test_a_lead_has_a_limit() -> None:

@@ -23,7 +23,7 @@ from twolane.chunking.token_estimate import estimate_tokens
 from twolane.errors import BadSetting
 from twolane.language.scripts import USUAL
 from twolane.markup.plaintext import plain
-from twolane.model import Chunk, Document, Heading, Kind, digest
+from twolane.model import Chunk, Document, Heading, Kind, passage_digest
 
 __all__ = [
     "CHUNKER",
@@ -93,9 +93,9 @@ def chunk_document(
                     headings=section.path,
                     language=language_of(passage.text or document.title),
                     tokens=cost + passage.tokens,
-                    content_hash=digest(_under(crumb, passage.text)),
+                    content_hash=passage_digest(_under(crumb, passage.text)),
                     # Two documents without text have nothing in common that a vector could show.
-                    text_hash=digest(passage.text or crumb),
+                    text_hash=passage_digest(passage.text or crumb),
                 )
             )
     return tuple(chunks)
@@ -159,8 +159,8 @@ def _lead_chunk(document: Document, lead: str, language: str | None) -> Chunk:
         headings=(),
         language=language,
         tokens=estimate_tokens(crumb) + estimate_tokens(text),
-        content_hash=digest(_under(crumb, text)),
-        text_hash=digest(text),
+        content_hash=passage_digest(_under(crumb, text)),
+        text_hash=passage_digest(text),
     )
 
 
@@ -192,7 +192,7 @@ def _without_forms(
     if own is None and not chunk.forms:
         return chunk
     text = own.whole if own else plain(markdown)
-    if digest(text) != chunk.text_hash:
+    if passage_digest(text) != chunk.text_hash:
         # The document was changed after its chunks were read.
         return chunk
     content = _under(_breadcrumb(document.title, chunk.headings if breadcrumb else ()), text)
@@ -204,7 +204,10 @@ def _without_forms(
         # Sentences are numbered by the whole text, so equal content must be equal text.
         content = f"{content.removesuffix(text)}{own.rest}\0{chunk.text_hash}"
     return replace(
-        chunk, content_hash=digest(content), language=language, forms=own.keys if own else ()
+        chunk,
+        content_hash=passage_digest(content),
+        language=language,
+        forms=own.keys if own else (),
     )
 
 

@@ -14,7 +14,7 @@ from twolane.language import SNOWBALL
 from twolane.language.function_words import FUNCTION_WORDS
 from twolane.language.scripts import USUAL
 from twolane.model import Kind
-from twolane.properties import property_key
+from twolane.properties import ELSEWHERE, property_key
 from twolane.query.dates import beginning, window
 from twolane.query.values import valued
 
@@ -84,9 +84,7 @@ def read_filter(
         case "archived":
             return _ARCHIVED.get(value.strip().lower())
         case "where":
-            key, _, wanted = value.partition(":")
-            one = valued(key, wanted, now)
-            return Filters(filters=(one,)) if one else None
+            return _where(value, now)
         case _:
             return None
 
@@ -155,6 +153,18 @@ def _tagged(value: str) -> Filters | None:
     if not all(tag.strip("_-/ ") and tag.isprintable() and '"' not in tag for tag in tags):
         return None
     return Filters(tags=tags) if len(tags) == 1 else Filters(filters=(Among(Trait.TAG, tags),))
+
+
+def _where(value: str, now: datetime) -> Filters | None:
+    """A property and its value, or what the filter of this name says."""
+    name, _, wanted = value.partition(":")
+    other = ELSEWHERE.get(property_key(name))
+    if other is None:
+        one = valued(name, wanted, now)
+        return Filters(filters=(one,)) if one else None
+    if wanted.strip() == "*":
+        return read_filter("has", other, (), now)
+    return read_filter(other, wanted.removeprefix("="), (), now)
 
 
 def _dated(name: str, value: str, now: datetime) -> Filters | None:

@@ -162,7 +162,7 @@ def _connect(path: Path, busy_seconds: float) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(round(busy_seconds * 1000))
     connection.execute(
-        "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY"
+        "PRAGMA foreign_keys = OFF; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY"
     )
     # What is deleted is overwritten, so that no older version of a secret lies in free pages.
     connection.execute("PRAGMA secure_delete = ON")

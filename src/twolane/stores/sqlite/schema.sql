@@ -1,4 +1,7 @@
 -- Schema 1. One file holds documents, their words, their vectors and the work that is left.
+--
+-- What REFERENCES says is looked at by `doctor`, not at every row that is written: that takes as
+-- long as an index. Triggers take along what belongs to a row that goes.
 
 -- What changed since a reader last looked: every writing transaction takes the next revision.
 CREATE TABLE counters(
@@ -92,8 +95,7 @@ CREATE TABLE tags(
 CREATE INDEX tags_by_key ON tags(key);
 
 CREATE TABLE document_tags(
-    document INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE
-             DEFERRABLE INITIALLY DEFERRED,
+    document INTEGER NOT NULL REFERENCES documents(row),
     position INTEGER NOT NULL,
     tag      INTEGER NOT NULL REFERENCES tags(row),
     PRIMARY KEY (document, tag)
@@ -102,7 +104,7 @@ CREATE INDEX document_tags_by_tag ON document_tags(tag);
 
 -- The values of front matter that can be compared; the whole of it is in documents.properties.
 CREATE TABLE property_values(
-    document INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE,
+    document INTEGER NOT NULL REFERENCES documents(row),
     name     TEXT NOT NULL,
     text     TEXT NOT NULL,
     number   REAL,
@@ -118,8 +120,7 @@ END;
 
 -- Stem streams of a document and its body; `listed` says whether the full-text index holds it.
 CREATE TABLE texts(
-    row         INTEGER PRIMARY KEY REFERENCES documents(row) ON DELETE CASCADE
-                DEFERRABLE INITIALLY DEFERRED,
+    row         INTEGER PRIMARY KEY REFERENCES documents(row),
     listed      INTEGER NOT NULL,
     words       INTEGER NOT NULL,
     title       TEXT NOT NULL,
@@ -314,7 +315,7 @@ CREATE TRIGGER tag_renamed AFTER UPDATE OF name, stems ON tags BEGIN
 END;
 
 CREATE TABLE chunks(
-    document     INTEGER NOT NULL REFERENCES documents(row) ON DELETE CASCADE,
+    document     INTEGER NOT NULL REFERENCES documents(row),
     position     INTEGER NOT NULL,
     start        INTEGER NOT NULL,
     "end"        INTEGER NOT NULL,
@@ -330,6 +331,15 @@ CREATE TABLE chunks(
     PRIMARY KEY (document, position)
 ) WITHOUT ROWID;
 
+-- A document takes along all that is kept of it.
+CREATE TRIGGER documents_gone AFTER DELETE ON documents BEGIN
+    DELETE FROM texts WHERE row = old.row;
+    DELETE FROM document_tags WHERE document = old.row;
+    DELETE FROM property_values WHERE document = old.row;
+    DELETE FROM chunks WHERE document = old.row;
+    DELETE FROM sketches WHERE document = old.row;
+END;
+
 -- The keys of lines that many documents hold, and how many documents there were to tell.
 CREATE TABLE forms(
     key INTEGER PRIMARY KEY
@@ -342,7 +352,7 @@ INSERT INTO learned VALUES (0, 0);
 
 -- What tells copies of a document: the smallest hashes of its runs of words.
 CREATE TABLE sketches(
-    document INTEGER PRIMARY KEY REFERENCES documents(row) ON DELETE CASCADE,
+    document INTEGER PRIMARY KEY REFERENCES documents(row),
     runs     BLOB NOT NULL
 );
 
@@ -362,7 +372,7 @@ CREATE TABLE generations(
 -- The mean vector of each language, by which a generation's vectors were centred, and how many
 -- passages the language had then.
 CREATE TABLE means(
-    generation INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    generation INTEGER NOT NULL REFERENCES generations(number),
     language   TEXT NOT NULL,
     mean       BLOB NOT NULL,
     passages   INTEGER NOT NULL,
@@ -372,7 +382,7 @@ CREATE TABLE means(
 -- Unit vectors, little-endian float32; the generation names their space.
 CREATE TABLE vectors(
     row          INTEGER PRIMARY KEY AUTOINCREMENT,
-    generation   INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    generation   INTEGER NOT NULL REFERENCES generations(number),
     content_hash TEXT NOT NULL,
     text_hash    TEXT NOT NULL,
     vector       BLOB NOT NULL,
@@ -384,7 +394,7 @@ CREATE INDEX vectors_by_text ON vectors(generation, text_hash);
 -- They have a table of their own, so that the scan of passages reads no byte of them.
 CREATE TABLE sentences(
     row          INTEGER PRIMARY KEY,
-    generation   INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    generation   INTEGER NOT NULL REFERENCES generations(number),
     content_hash TEXT NOT NULL,
     codes        BLOB NOT NULL,
     UNIQUE (generation, content_hash)
@@ -397,7 +407,7 @@ END;
 
 -- Passages that somebody is embedding now, or that failed.
 CREATE TABLE jobs(
-    generation   INTEGER NOT NULL REFERENCES generations(number) ON DELETE CASCADE,
+    generation   INTEGER NOT NULL REFERENCES generations(number),
     content_hash TEXT NOT NULL,
     worker       TEXT,
     leased_until REAL,
@@ -406,3 +416,11 @@ CREATE TABLE jobs(
     reason       TEXT,
     PRIMARY KEY (generation, content_hash)
 ) WITHOUT ROWID;
+
+-- A generation takes along its vectors, and with them their sentences.
+CREATE TRIGGER generations_gone AFTER DELETE ON generations BEGIN
+    DELETE FROM means WHERE generation = old.number;
+    DELETE FROM vectors WHERE generation = old.number;
+    DELETE FROM sentences WHERE generation = old.number;
+    DELETE FROM jobs WHERE generation = old.number;
+END;

@@ -78,14 +78,8 @@ class SqliteUpkeep:
         with self._db.outside_transaction() as connection:
             # An index over whole columns is made again by this, whatever befell it.
             connection.execute("REINDEX")
-            # Rows without parents are among what has to be mended.
-            connection.execute("PRAGMA foreign_keys = OFF")
-        try:
-            with self._db.write() as connection:
-                return repair(connection)
-        finally:
-            with self._db.outside_transaction() as connection:
-                connection.execute("PRAGMA foreign_keys = ON")
+        with self._db.write() as connection:
+            return repair(connection)
 
     def backup(self, target: str) -> None:
         """Write a consistent copy of the live file to `target`."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from twolane.errors import StoreError
 from twolane.model import Generation, GenerationState, Space, instead
 from twolane.ports import NOTHING
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.retrieval import REVISION
+from twolane.stores.sqlite.versions import demand_generation
 from twolane.stores.sqlite.work import SqliteWork
 from twolane.vector_checks import check_vectors
 
@@ -321,7 +321,5 @@ def _set_state(
 
 
 def _demand(connection: apsw.Connection, number: int) -> Generation:
-    for generation in _generations(connection):
-        if generation.number == number:
-            return generation
-    raise StoreError(f"there is no generation {number}; `twolane status` lists them")
+    demand_generation(connection, number)
+    return next(one for one in _generations(connection) if one.number == number)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from twolane.errors import Conflict
+from twolane.errors import Conflict, StoreError
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.document_rows import dumped
 from twolane.stores.sqlite.form_keys import forget_forms
@@ -26,6 +26,12 @@ def demand_versions(connection: apsw.Connection, expected: Mapping[str, int]) ->
     for id, version in expected.items():
         if held.get(id, 0) != version:
             raise Conflict(id, version, held.get(id, 0))
+
+
+def demand_generation(connection: apsw.Connection, number: int) -> None:
+    """Raise StoreError unless there is the generation; another process may have dropped it."""
+    if not rows(connection, "SELECT 1 FROM generations WHERE number = ?", (number,)):
+        raise StoreError(f"there is no generation {number}; `twolane status` lists them")
 
 
 def next_revision(connection: apsw.Connection) -> int:

@@ -12,6 +12,7 @@ from twolane.chunking import lead_text
 from twolane.model import Failure, Pending, Progress
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.form_keys import unpacked
+from twolane.stores.sqlite.versions import demand_generation
 
 # Distinct passages of listed documents without a vector, first document first.
 _WITHOUT_VECTOR = """
@@ -91,6 +92,7 @@ class SqliteWork:
         now = self._clock()
         among = None if ids is None else json.dumps(sorted(ids))
         with self._db.write() as connection:
+            demand_generation(connection, generation)
             found = rows(
                 connection,
                 _FREE.format(which="" if among is None else _AMONG),
@@ -126,6 +128,7 @@ class SqliteWork:
         """Record that a passage could not be embedded, and when to try again; None: never."""
         due = math.inf if retry_in is None else self._clock() + retry_in
         with self._db.write() as connection:
+            demand_generation(connection, generation)
             connection.execute(_FAIL, (generation, content_hash, due, reason))
 
     def workers(self, generation: int) -> list[str]:
