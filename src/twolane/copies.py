@@ -9,6 +9,7 @@ share one rank in each lane.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from zlib import crc32
 
 from twolane.answers import Fused, Hit, Sketch
@@ -105,7 +106,7 @@ def _originals(ids: Sequence[str], sketches: Mapping[str, Sketch]) -> dict[str, 
     known: dict[bytes, list[str]] = {}
     # What is the same shares one of the smallest hashes, so few pairs are compared, mostly none.
     smallest = {id: _hashes(one.runs[: _FIRST * _WIDTH]) for id, one in sketches.items()}
-    several = [key for keys in smallest.values() for key in keys]
+    several = list(chain.from_iterable(smallest.values()))
     if len(set(several)) == len(several):
         return found
     for id in ids:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from twolane.answers import Fused, Lane, Result
 from twolane.chunking import plain
-from twolane.highlighting import Mention, highlighted, one_line, snippet, sought
+from twolane.highlighting import highlighted, one_line, snippet
+from twolane.mentions import Mention, sought
 from twolane.model import Chunk, Document
 from twolane.scopes import Word
 from twolane.substrings import places, spelled
@@ -100,5 +101,5 @@ def _mentions(text: str, needle: str) -> list[Mention]:
 
 def only_by_letters(fused: Fused) -> bool:
     """Whether words did not find the document, so that its letters have to be shown."""
-    lanes = {one.lane for one in fused.contributions}
+    lanes = [one.lane for one in fused.contributions]
     return Lane.EXACT in lanes and Lane.LEXICAL not in lanes

@@ -8,10 +8,12 @@ Each vote is recorded in the same pass; the record is the explanation.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, sqrt
 from operator import attrgetter
+from typing import Any, cast
 
 from twolane.answers import Contribution, Fused, Hit, Lane
 from twolane.model import EMPTY
@@ -59,35 +61,54 @@ def fuse(
     Where that document has a counterpart in the query's language, the lane judges it by that.
     Documents that are the `same` (copy → original) share a rank, so that copies push nothing down.
     """
-    votes: dict[str, list[Contribution]] = {}
+    votes: dict[str, tuple[Contribution, ...]] = {}
     chunks: dict[str, tuple[int, int | None]] = {}
+    by_words: dict[str, Contribution] = {}
     for ranking in rankings:
-        lane, weight = ranking.lane, ranking.weight
-        for rank, hit in _ranked(ranking.hits, same):
-            id, vote = hit.id, hit.vote
-            value = weight * vote / (k + rank)
-            # In their order, since names would cost as much as the rest.
-            cast = Contribution(
-                lane, rank, hit.score, weight, vote, value, False, hit.matched, hit.counterpart
-            )
-            if id in votes:
-                votes[id].append(cast)
-            else:
-                votes[id] = [cast]
+        given = _cast(ranking, k, same)
+        for hit, one in zip(ranking.hits, given, strict=True):
+            id = hit.id
+            votes[id] = (*votes[id], one) if id in votes else (one,)
             if hit.position is not None:
                 chunks[id] = (hit.position, hit.sentence)
+        if ranking.lane is Lane.LEXICAL:
+            by_words = {hit.id: one for hit, one in zip(ranking.hits, given, strict=True)}
     if plausible is not None:
         lanes = {ranking.lane: ranking for ranking in rankings}
-        _abstain(lanes, votes, k, plausible, same, translation)
+        _abstain(lanes, votes, by_words, k, plausible, same, translation)
     fused = []
-    for id, given in votes.items():
+    for id, cast_for in votes.items():
         position, sentence = chunks.get(id, _NO_CHUNK)
-        score = given[0].value if len(given) == 1 else sum([one.value for one in given])
-        fused.append(Fused(id, score, tuple(given), position, None, None, (), sentence))
-    # Sorting twice by one thing is faster than once by two.
-    fused.sort(key=attrgetter("id"))
+        score = cast_for[0].value if len(cast_for) == 1 else sum([one.value for one in cast_for])
+        fused.append(_fused((id, score, cast_for, position, None, None, (), sentence, (), None)))
+    # Ties are rare, and sorting twice by one thing is faster than once by two.
+    if len({one.score for one in fused}) < len(fused):
+        fused.sort(key=attrgetter("id"))
     fused.sort(key=attrgetter("score"), reverse=True)
     return fused
+
+
+def _cast(ranking: Ranking, k: float, same: Mapping[str, str]) -> list[Contribution]:
+    """What the lane gives each of its hits."""
+    lane, weight = ranking.lane, ranking.weight
+    given = []
+    for rank, hit in _ranked(ranking.hits, same):
+        vote = hit.vote
+        value = weight * vote / (k + rank)
+        given.append(
+            _contribution(
+                (lane, rank, hit.score, weight, vote, value, False, hit.matched, hit.counterpart)
+            )
+        )
+    return given
+
+
+# A search makes hundreds of these, and their names and defaults would take longer than all the
+# rest of fusion, so they are made of whole tuples.
+_contribution = cast(
+    "Callable[[tuple[Any, ...]], Contribution]", partial(tuple.__new__, Contribution)
+)
+_fused = cast("Callable[[tuple[Any, ...]], Fused]", partial(tuple.__new__, Fused))
 
 
 def _ranked(hits: Sequence[Hit], same: Mapping[str, str]) -> Iterable[tuple[int, Hit]]:
@@ -104,7 +125,8 @@ def _value(ranking: Ranking, rank: int, hit: Hit, k: float) -> float:
 
 def _abstain(
     rankings: Mapping[Lane, Ranking],
-    votes: dict[str, list[Contribution]],
+    votes: dict[str, tuple[Contribution, ...]],
+    said: Mapping[str, Contribution],
     k: float,
     plausible: Collection[str],
     same: Mapping[str, str],
@@ -121,7 +143,6 @@ def _abstain(
     }
     # What the lane would have said at best: its own surest vote for this query.
     surest = max((hit.vote for hit in lexical.hits), default=0.0)
-    said = {id: one for id, cast in votes.items() for one in cast if one.lane is Lane.LEXICAL}
     own = frozenset(plausible)
     # The best by words, if it is also nearer in meaning, is not overtaken by a mere guess.
     best = lexical.hits[0].id if lexical.hits else None
@@ -134,8 +155,9 @@ def _abstain(
         # It takes the dense lane's word for it, so a lane at a loss is believed less.
         vote = surest * sqrt(hit.vote)
         value = lexical.weight * vote / (k + rank)
-        said_of, matched = read.get(hit.id, _UNREAD)
+        matched: tuple[str, ...] = ()
         if read:
+            said_of, matched = read.get(hit.id, _UNREAD)
             value = (value + said_of) / 2
         value = max(0.0, min(value, ceiling - _value(dense, rank, hit, k)))
         if hit.counterpart is not None:
@@ -154,7 +176,7 @@ def _abstain(
 
 def _lend(
     weight: float,
-    votes: dict[str, list[Contribution]],
+    votes: dict[str, tuple[Contribution, ...]],
     said: Mapping[str, Contribution],
     hit: Hit,
     vote: float,
@@ -162,14 +184,16 @@ def _lend(
     matched: tuple[str, ...],
 ) -> None:
     """Let the lane vote for a document that it cannot judge, unless it `said` more of it."""
-    given = said.get(hit.id)
-    rank, score, cast = None, None, votes.setdefault(hit.id, [])
+    id = hit.id
+    given, cast_for = said.get(id), votes.get(id, ())
+    rank = score = None
     if given is not None:
         # A stray word in another language is no reason to rank below no word at all.
         if given.value >= value:
             return
         rank, score, matched = given.rank, given.score, matched or given.matched
-        cast.remove(given)
-    cast.append(
-        Contribution(Lane.LEXICAL, rank, score, weight, vote, value, True, matched, hit.counterpart)
+        cast_for = tuple([one for one in cast_for if one is not given])
+    lent = _contribution(
+        (Lane.LEXICAL, rank, score, weight, vote, value, True, matched, hit.counterpart)
     )
+    votes[id] = (*cast_for, lent)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.answers import Hit, Lane
+from twolane.answers import Contribution, Fused, Hit, Lane
 from twolane.fusion import Ranking, fuse
 
 
@@ -193,3 +193,12 @@ def test_translations_are_heard_without_the_dense_lane() -> None:
     )
     assert [one.id for one in fused] == ["english", "russian"]
     assert fused[1].contributions[0].abstained
+
+
+def test_what_is_fused_has_every_field() -> None:
+    """Contributions and fused documents are made of whole tuples, so none of them may be short."""
+    found = fuse([lexical(hit("a")), dense(hit("b", "ru", position=0))], k=60, plausible=["en"])
+    assert {len(one) for one in found} == {len(Fused._fields)}
+    votes = [vote for one in found for vote in one.contributions]
+    assert [vote.abstained for vote in votes].count(True) == 1
+    assert {len(vote) for vote in votes} == {len(Contribution._fields)}

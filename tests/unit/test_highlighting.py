@@ -11,15 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.highlighting import (
-    Mention,
-    highlighted,
-    mentions,
-    one_line,
-    snippet,
-    sought,
-)
+from twolane.highlighting import highlighted, one_line, snippet
 from twolane.language import words_of
+from twolane.mentions import Mention, mentions, sought
 from twolane.scopes import Word
 
 HOSTILE = [

@@ -46,6 +46,8 @@ LEVELS: dict[str, int] = {
     "chunking": 1,
     "scoring": 1,
     "fusion": 1,
+    "mentions": 1,
+    "passages": 1,
     "highlighting": 1,
     "results": 1,
     "relevance": 1,

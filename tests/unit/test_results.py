@@ -16,7 +16,8 @@ from twolane.chunking import plain
 from twolane.highlighting import one_line
 from twolane.language import words_of
 from twolane.model import Chunk, Document, Heading
-from twolane.results import passage_for, result_of, results_of
+from twolane.passages import passage_for
+from twolane.results import result_of, results_of
 from twolane.scopes import Word
 
 PARTS = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.builders import embed, prepared, put, space, unit
 from twolane.chunking import embedded_sentences
-from twolane.chunking.sentences import sentences
+from twolane.chunking.sentences import sentence_at, sentences
 from twolane.embedders.hashing import HashingEmbedder
 from twolane.errors import EmbedderError
 from twolane.lanes import Closer, dense_hits
@@ -39,6 +39,30 @@ EVERY = slice(0, 4)
 
 class TestCutting:
     """Sentences and lines, none too short and not too many."""
+
+    @given(
+        st.lists(
+            st.sampled_from(
+                [
+                    "A word.",
+                    " no. 5 ",
+                    "So?!",
+                    "\n",
+                    "\n\n",
+                    ".\n",
+                    "文。",
+                    "…",
+                    "long enough to stay",
+                ]
+            ),
+            max_size=90,
+        ).map("".join)
+    )
+    def test_one_is_found_without_reading_the_rest(self, text: str) -> None:
+        """The sentence at a place is that of all sentences, however much of the text is read."""
+        cut = sentences(text)
+        assert [sentence_at(text, place) for place in range(len(cut))] == cut
+        assert sentence_at(text, len(cut)) is None
 
     def test_sentences_and_lines(self) -> None:
         """A full stop and a line end both end a sentence, in any script."""

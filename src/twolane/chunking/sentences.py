@@ -48,13 +48,15 @@ def own_sentences(lines: Iterable[tuple[str, bool]]) -> list[str]:
 def sentence_at(text: str, place: int) -> str | None:
     """The sentence of a plain text at this place among its sentences; None if it has fewer."""
     # Where there can be no more of them than may be, what is behind the place need not be read.
-    few = sum(map(text.count, _PIECE_ENDS)) < _MOST
+    few = sum(map(text.count, _PIECE_ENDS)) - sum(map(text.count, _TWO_ENDS)) < _MOST
     found = _joined(_pieces(text), _SHORTEST) if few else sentences(text)
     return next(islice(found, place, None), None)
 
 
 # Every piece but the last ends with one of these.
 _PIECE_ENDS = "\n.!?…。！？｡"
+# An empty line is no piece, and what ends with its line ends once.
+_TWO_ENDS = ("\n\n", ".\n")
 
 
 def _sentences(pieces: list[str]) -> list[str]:
@@ -67,7 +69,7 @@ def _sentences(pieces: list[str]) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
+    for line in filter(None, text.split("\n")):
         start = 0
         for stop in SENTENCE.finditer(line):
             at, end = stop.span()
@@ -82,10 +84,10 @@ def _ends(text: str, at: int, end: int) -> bool:
     """Whether a full stop ends a sentence, and not an abbreviation, an initial or a number."""
     if text[end : end + 1].islower():
         return False
-    before = text[max(0, at - 20) : at]
-    word = before.rpartition(" ")[2]
+    first = max(0, at - 20)
+    word = text[max(first, text.rfind(" ", first, at) + 1) : at]
     if not word.isalpha():
-        found = _WORD.search(before)
+        found = _WORD.search(text[first:at])
         word = found[0] if found else ""
     return len(word) != 1 and not word.isdigit() and word.lower() not in _ABBREVIATIONS
 

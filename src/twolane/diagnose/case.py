@@ -9,8 +9,8 @@ from twolane.answers import Candidate, Fused, Lane, Mode
 from twolane.diagnose.values import Passage, WordFound
 from twolane.exact_results import passage_with
 from twolane.model import FIELDS, Document
+from twolane.passages import passage_for
 from twolane.ports import Store
-from twolane.results import passage_for
 from twolane.scopes import Scope, Word
 from twolane.scoring import Scored, score
 from twolane.search import Ranked, Searcher

@@ -9,8 +9,8 @@ from math import log
 from twolane.answers import Candidate, Frequencies
 from twolane.chunking import plain
 from twolane.chunking.forms import parted
-from twolane.highlighting import spellings
 from twolane.language import is_function_word, stream, tokens
+from twolane.mentions import spellings
 from twolane.model import FIELDS, Document
 from twolane.ports import Retrieval
 from twolane.scopes import Scope, Word

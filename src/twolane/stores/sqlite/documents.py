@@ -28,6 +28,7 @@ from twolane.stores.sqlite.document_rows import (
     COLUMNS,
     document_of,
     dumped,
+    dumped_texts,
     loaded,
     stamp_of,
 )
@@ -141,7 +142,7 @@ class SqliteDocuments:
                 connection,
                 f"SELECT {COLUMNS} {_FROM} WHERE d.listed AND d.id IN"
                 " (SELECT value FROM json_each(?))",
-                (dumped(ids),),
+                (dumped_texts(ids),),
             )
         return {row[0]: document_of(row) for row in found}
 
@@ -159,11 +160,11 @@ class SqliteDocuments:
                 " FROM documents AS d JOIN chunks AS c ON c.document = d.row"
                 " WHERE d.listed AND d.id IN (SELECT value FROM json_each(?))"
                 " ORDER BY c.document, c.position",
-                (dumped(ids),),
+                (dumped_texts(ids),),
             )
         chunks: dict[str, list[Chunk]] = {}
-        for id, *row in found:
-            chunks.setdefault(id, []).append(_chunk(row))
+        for row in found:
+            chunks.setdefault(row[0], []).append(_chunk(row))
         return chunks
 
     def resolve(self, reference: str, scope: Scope) -> list[str]:
@@ -297,9 +298,9 @@ def _secrets(batch: Batch) -> list[str]:
 
 
 def _chunk(row: Any) -> Chunk:
-    position, start, end, first, last, headings, language, tokens, content, text, lender, forms = (
-        row
-    )
+    """The chunk of a row that begins with the id of its document."""
+    _, position, start, end, first, last, headings, language, tokens, content, text, *rest = row
+    lender, forms = rest
     path, held = tuple(loaded(headings)), unpacked(forms)
     return Chunk(
         position, start, end, first, last, path, language, tokens, content, text, lender, held

@@ -15,6 +15,7 @@ from twolane.model import FIELDS, Kind, Stems
 from twolane.scopes import Scope, Word
 from twolane.stores.sqlite.conditions import in_scope, match_any, narrower_than_usual
 from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.document_rows import dumped_texts
 from twolane.stores.sqlite.expressions import Condition
 from twolane.stores.sqlite.scoped import ScopedRows
 
@@ -220,8 +221,8 @@ class SqliteRetrieval:
     def sketches(self, ids: Sequence[str]) -> Mapping[str, Sketch]:
         """What tells copies apart, by document id."""
         with self._db.read() as connection:
-            found = rows(connection, _SKETCHES, (json.dumps(list(ids)),))
-        return {id: Sketch(*told) for id, *told in found}
+            found = rows(connection, _SKETCHES, (dumped_texts(ids),))
+        return {id: Sketch(title, content, runs) for id, title, content, runs in found}
 
     def revision(self) -> str:
         """The counters that every commit of documents, vectors or generations moves."""
