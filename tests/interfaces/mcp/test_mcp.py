@@ -32,6 +32,8 @@ NOTES = {
     "bread.md": "# Bread\n\nRye, water and a quagga of salt.\n",
     "secret.md": "---\nsearch: false\n---\n# Secret\n\nNobody finds the quagga here.\n",
     "чай.md": "# Чай\n\nЗелёный чай заваривают при восьмидесяти градусах.\n",
+    "line.md": "# A page\n\n" + "A numbat eats termites. " * 400 + "\n\nThe end.\n",
+    "字.md": "# 字\n\n" + "天文学者は望遠鏡で惑星を観測した。" * 200 + "\n\n終わり。\n",
     "long.md": "# Long\n\n"
     + "\n\n".join(f"Paragraph {n} about okapis." for n in range(400))
     + "\n",
@@ -150,7 +152,7 @@ def test_a_filter_that_cannot_be_read_is_told() -> None:
 async def _instructions(client: Client) -> None:
     """They are made from the live index."""
     text = client.instructions or ""
-    assert "4 notes" in text
+    assert "6 notes" in text
     assert "What I grow, bake and drink." in text
     assert "en" in text
     assert "ru" in text
@@ -189,10 +191,18 @@ async def _others(client: Client) -> None:
     after = int(re.findall(r"read on with lines (\d+)-", cut)[0])
     on = await told(client, "get", doc="long.md", lines=f"{after}-{after + 1}")
     assert "Paragraph" in on
+    for doc, first in (("line.md", "numbat"), ("字.md", "天文学")):
+        line = await told(client, "get", doc=doc, lines="3-3", max_tokens=100)
+        assert first in line
+        assert estimate_tokens(line) <= 100
+        assert line.endswith("[cut within line 3: raise max_tokens]")
+        line = await told(client, "get", doc=doc, lines="3-5", max_tokens=100)
+        assert line.endswith("[cut within line 3: raise max_tokens, or read on with lines 4-5]")
+        assert estimate_tokens(await told(client, "search", query=first, max_tokens=100)) <= 100
     assert "like" in await told(client, "similar", doc="garden/compost.md", limit=1)
     assert "not" in await told(client, "why", query="quagga", doc="garden/compost.md")
     status = await told(client, "status")
-    assert "4 documents" in status
+    assert "6 documents" in status
     assert "What I grow" in status
 
 

@@ -82,11 +82,15 @@ def agents_only(cli: Cli, *options: str) -> Iterator[str]:
         text=True,
     ) as process:
         assert process.stderr is not None
-        line = process.stderr.readline()
-        assert "/mcp" in line, line
-        yield re.findall(r"http://\S+", line)[0]
-        process.terminate()
-        assert process.wait(30) == 0
+        try:
+            line = process.stderr.readline()
+            assert "/mcp" in line, line
+            yield re.findall(r"http://\S+", line)[0]
+        finally:
+            # A test that fails must not wait for a server that nobody ends.
+            process.terminate()
+            ended = process.wait(30)
+        assert ended == 0
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -108,7 +112,7 @@ def test_what_an_agent_is_told_is_current(tmp_path: Path) -> None:
     cli = indexed(tmp_path)
 
     async def more(client: Client) -> None:
-        assert "5 notes" in (client.instructions or "")
+        assert "7 notes" in (client.instructions or "")
 
     with agents_only(cli) as address:
         over_http(address, search_outline_get)

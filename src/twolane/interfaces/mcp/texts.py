@@ -70,7 +70,8 @@ def alike(answer: SimilarAnswer, tokens: int) -> str:
     for place, one in enumerate(answer.results, 1):
         parts = [f"{place}. {one.title} [{one.id}]"]
         if one.pair:
-            parts.append(f"{_trail(one.pair.other.heading)}{_range(one.pair.other.lines)}")
+            where = f"{_trail(one.pair.other.heading)}{_range(one.pair.other.lines)}"
+            parts.append(where.strip())
         if one.shared:
             parts.append(f"shares {', '.join(one.shared)}")
         if one.linked:
@@ -87,13 +88,22 @@ def read(part: Excerpt, tokens: int) -> str:
     if document.kind != "note" and part.text == document.body:
         head = "\n".join((head, *about(document)))
     lines = part.text.removesuffix("\n").split("\n")
-    kept = _longest(lines, tokens - estimate_tokens(head) - _REMARK_TOKENS)
-    text = "\n".join([head, "", *lines[:kept]])
-    if kept == len(lines):
-        return text
+    room = tokens - estimate_tokens(head) - _REMARK_TOKENS
+    kept = _longest(lines, room)
+    shown = lines[:kept]
+    if kept == 1:
+        # A page that was saved as one line must not break the budget.
+        shown = [_fitted(lines[0], max(room, 1))]
+    text = "\n".join([head, "", *shown])
     after = part.first_line + kept
-    last = part.first_line + len(lines) - 1
-    return f"{text}\n[cut: {len(lines) - kept} lines left; read on with lines {after}-{last}]"
+    left = len(lines) - kept
+    onward = f"read on with lines {after}-{after + left - 1}" if left else ""
+    if shown != lines[:kept]:
+        advice = ", or ".join(filter(None, ("raise max_tokens", onward)))
+        return f"{text}\n[cut within line {part.first_line}: {advice}]"
+    return (
+        f"{text}\n[cut: {left} {'line' if left == 1 else 'lines'} left; {onward}]" if left else text
+    )
 
 
 def headings(document: Document, tokens: int) -> str:
@@ -152,8 +162,9 @@ def _warnings(degraded: Iterable[Degradation]) -> list[str]:
 def _cited(place: int, one: Result) -> str:
     """The line that names a result and says where its passage stands."""
     relevance = "" if one.relevance is None else f" relevance {one.relevance:.2f}"
-    where = f"{one.path or one.url or ''}{_trail(one.heading)}{_range(one.lines)}"
-    return f"{place}. {one.title} [{one.id}] {where}{relevance}{_copied(one)}"
+    where = f" {one.path or one.url}" if one.path or one.url else ""
+    where += f"{_trail(one.heading)}{_range(one.lines)}"
+    return f"{place}. {one.title} [{one.id}]{where}{relevance}{_copied(one)}"
 
 
 def _copied(one: Result) -> str:
@@ -183,12 +194,16 @@ def _range(lines: tuple[int, int] | None) -> str:
 
 
 def _fitted(text: str, tokens: int) -> str:
-    """The text, or as many of its words as fit."""
+    """The text, or as many of its words as fit; of a single word, its beginning."""
     if estimate_tokens(text) <= tokens:
         return text
     words = text.split(" ")
     kept = _longest(words, tokens - 2, " ")
-    return f"{' '.join(words[:kept])} …"
+    begun = " ".join(words[:kept])
+    if kept == 1:
+        # Some scripts are written without spaces.
+        begun = begun[: _longest(begun, tokens - 2, "")]
+    return f"{begun} …"
 
 
 def _longest(pieces: Sequence[str], tokens: int, between: str = "\n") -> int:
