@@ -26,7 +26,14 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
 def test_people_read_the_same_counts(indexed: Cli) -> None:
     """The text shows documents, vectors, languages, the database and the folders."""
     said = indexed("status").stdout
-    for words in ("documents", "0 pending", "1 skipped", "ru 1", "twolane.db", "Мои notes"):
+    for words in (
+        "documents",
+        "0 pending",
+        "1 skipped",
+        "ru 1",
+        "twolane.db",
+        "collection  Мои notes  /",
+    ):
         assert words in said
 
 

@@ -71,7 +71,7 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
         ("languages", languages or "none"),
         ("embedder", f"{space.embedder} ({space.model})" if space else "no vectors yet"),
         ("database", f"{found.location} ({stats.bytes / 1e6:,.1f} MB)"),
-        *((f"/{one.name}", one.root or "") for one in collections),
+        *(("collection", "  ".join(filter(None, (one.name, one.root)))) for one in collections),
     ]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
