@@ -43,6 +43,17 @@ def spelled(text: str) -> str:
     return " ".join(folded.translate(_BARE_LETTERS).split())
 
 
+def holds(text: str, needle: str) -> bool:
+    """Whether the text, once spelled, holds the spelled needle; signs are mostly told without."""
+    if any(map(str.isalnum, needle)):
+        return needle in spelled(text)
+    if needle in text:
+        return True
+    # Nothing but what is usual is spelled as it is written, apart from its letters.
+    usual = text.isascii() or not _UNUSUAL.search(text.lower().replace("ё", "е"))
+    return not usual and needle in spelled(text)
+
+
 def match_in(
     id: str,
     languages: tuple[str, ...],

@@ -18,7 +18,7 @@ from twolane.model import Collection, Kind, Prepared
 from twolane.query.literal import parse_literally
 from twolane.scopes import Scope
 from twolane.stores.memory import MemoryStore
-from twolane.substrings import places, spelled
+from twolane.substrings import holds, places, spelled
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -185,3 +185,17 @@ class TestTyped:
         query = parse_literally(text)
         assert replace(query, text="") is not None
         assert query.meaning == query.meaning.strip()
+
+
+SIGNED = st.text(
+    st.sampled_from("aЁё.:=—…：＝´`°ﬁ½ \n\u0301\u3000🎉") | st.characters(), max_size=8
+)
+
+
+@given(SIGNED, SIGNED, SIGNED)
+def test_no_text_that_holds_signs_is_passed_over(before: str, typed: str, after: str) -> None:
+    """What tells quickly whether a text may hold the needle never says no to one that does."""
+    needle, text = spelled(typed), before + typed + after
+    if needle and needle in spelled(text):
+        assert holds(text, needle)
+    assert not holds("plain, simple words", "🎉")

@@ -26,7 +26,7 @@ from twolane.stores.sqlite.trigrams import (
     names_of,
     text_fields,
 )
-from twolane.substrings import NAMES, SHORTEST, match_in, spelled
+from twolane.substrings import NAMES, SHORTEST, holds, match_in, spelled
 
 # No stored text holds these, and the driver does not take them.
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -163,7 +163,7 @@ class SqliteSubstrings(SqliteRetrieval):
 
 def _may_hold(row: Any, needle: str) -> bool:
     """Whether a row holds the needle at all; quicker than to look where."""
-    return needle in spelled("\n".join(filter(None, row[2:])))
+    return holds("\n".join(filter(None, row[2:])), needle)
 
 
 def _match(row: Any, needle: str, fields: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Match]:
