@@ -113,10 +113,11 @@ class _Turn:
 def _demanding(asked: Asked) -> Scope:
     """The scope in which every word of the query must be there."""
     words: list[Clause] = [Phrase((word,)) for word in asked.query.words]
+    if not words and (asked.lists or asked.query.marks):
+        return asked.scope
     if not words:
-        # Nothing but signs asks for nothing: no document has this id.
-        asks = asked.lists or asked.query.marks
-        return asked.scope if asks else replace(asked.scope, documents=("",))
+        # Signs have no words, and must be there as they are.
+        words = [Phrase((), asked.letters)]
     clause = asked.scope.clause
     demands = words if clause is None else [clause, *words]
     return replace(asked.scope, clause=All(tuple(demands)))

@@ -74,11 +74,14 @@ class TestOrder:
             assert ids(library.search("kind:note")) == ["n02", "n00"]
             assert ids(library.search("", scope=Scope(kinds=(Kind.PROMPT,)))) == ["n01"]
 
-    def test_signs_alone_ask_for_nothing(self) -> None:
-        """What holds no word is not taken for a wish to see everything."""
+    def test_signs_alone_ask_for_signs(self) -> None:
+        """What holds no word is not taken for a wish to see everything, but for what it is."""
         with holding(note(0, "ant")) as library:
             assert ids(library.search("???")) == []
             assert ids(library.search("???", order=Order(Sort.UPDATED))) == []
+        with holding(note(0, "ant := bee"), note(1, "ant"), note(2, "cat :=")) as library:
+            assert set(ids(library.search(":="))) == {"n00", "n02"}
+            assert ids(library.search(":=", order=Order(Sort.UPDATED))) == ["n02", "n00"]
 
     def test_a_sorted_list_holds_every_word(self) -> None:
         """In a sorted list words are demands, and nothing is brought by meaning."""
