@@ -47,13 +47,17 @@ def short(id: str) -> bytes:
 
 def question(text: str, scope: Scope, mode: Mode, sort: Sort, reverse: bool) -> str:
     """A name for a question, the same on every page although relative dates move on."""
-    said = json.dumps([text, _still(scope), mode.value, sort.value, reverse], default=str)
+    said = _dumped([text, _still(scope), mode.value, sort.value, reverse])
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def has_moments(scope: Scope) -> bool:
     """Whether dates are part of the scope, so that it may depend on when it was made."""
-    return "moment" in json.dumps(_still(scope), default=str)
+    return "moment" in _dumped(_still(scope))
+
+
+# Made once: `json.dumps` with options of its own makes an encoder for every call.
+_dumped = json.JSONEncoder(default=str).encode
 
 
 def write_cursor(cursor: Cursor, question: str) -> str:

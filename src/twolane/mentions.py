@@ -142,21 +142,28 @@ def mentions(text: str, words: Sought, languages: Iterable[str | None]) -> list[
         return []
     places: list[Mention] = []
     for language in spellings(languages):
-        small = small_letters(text) if language is None else None
-        if small is not None and words.roots is not None:
-            places += _likely(text, small, words)
-        else:
-            places += _everywhere(text, words, language)
+        likely = _likely(text, words) if language is None else None
+        places += _everywhere(text, words, language) if likely is None else likely
     return _apart(places) if places else places
 
 
-def _likely(text: str, small: str, words: Sought) -> Iterator[Mention]:
-    """What `_everywhere` finds in a text of plain letters, by looking at a few of its words."""
+def _likely(text: str, words: Sought) -> list[Mention] | None:
+    """What `_everywhere` finds by usual stems, found by looking at a few of the text's words.
+
+    None where all have to be looked at.
+    """
+    if words.roots is None:
+        return None
     roots = words.latin_roots if text.isascii() else words.roots
+    small = small_letters(text) if roots else ""
+    if small is None:
+        return None
+    found: list[Mention] = []
     for start, end in pieces_with(text, small, roots) if roots else ():
         (stems,) = streams((text[start:end],))
         if words.may_be_in(stems):
-            yield from _placed(text[start:end], stems.split(), start, words, None)
+            found += _placed(text[start:end], stems.split(), start, words, None)
+    return found
 
 
 def _everywhere(text: str, words: Sought, language: str | None) -> Iterator[Mention]:

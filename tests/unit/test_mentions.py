@@ -58,6 +58,7 @@ texts = st.lists(words, max_size=25).map(" ".join)
 @example("he aяhoping", ["aяhope"], True)
 @example("5 µm", ["μm"], False)
 @example("useAuth2beta", ["beta"], False)
+@example("PDFный github'ий", ["PDFный", "githubий"], False)
 def test_passing_over_words_loses_no_mention(text: str, query: list[str], prefix: bool) -> None:
     """A text has the same mentions as where a foreign sign makes all of its words be looked at."""
     asked = [one for each in query for one in words_of(each, ["en", "ru"])]

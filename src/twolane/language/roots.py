@@ -11,6 +11,7 @@ from __future__ import annotations
 from codecs import charmap_encode
 from collections.abc import Iterable
 from encodings.cp1251 import encoding_table
+from itertools import takewhile
 
 # A letter of the Windows code page that folds into a Greek one.
 _MICRO = "µ"
@@ -28,14 +29,24 @@ def root_of(stem: str) -> str:
     and the stem of `skies` is `sky`.
     """
     if stem.endswith(("ie", "ble")):
-        return stem[:-2]
-    return stem[:-1] if stem.endswith(("e", "i", "l", "y")) else stem
+        return _as_written(stem[:-2])
+    return _as_written(stem[:-1] if stem.endswith(("e", "i", "l", "y")) else stem)
 
 
 def root_of_beginning(beginning: str) -> str:
     """The letters with which every word begins whose stem begins so."""
     # Its last letters may be among those, at most two, that an English stem has changed.
-    return beginning[:-2] if beginning[-1:].isascii() else beginning
+    return _as_written(beginning[:-2] if beginning[-1:].isascii() else beginning)
+
+
+def _as_written(root: str) -> str:
+    """The letters of a root that no accent was taken from.
+
+    A word that begins with a Latin letter loses all accents, also that of a Cyrillic `й` in it.
+    """
+    if root.isascii() or not root[0].isascii():
+        return root
+    return "".join(takewhile(str.isascii, root))
 
 
 def small_letters(text: str) -> str | None:

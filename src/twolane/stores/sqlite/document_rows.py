@@ -84,35 +84,40 @@ def values_of(prepared: Prepared, row: int, collection: int, revision: int) -> t
 
 def document_of(row: Sequence[Any]) -> Document:
     """The document that a row of COLUMNS spells."""
+    (id, collection, title, body, kind, path, url, origin, aliases, description) = row[:10]
+    (summary, headings, links, arguments, properties, first_line, owner) = row[10:17]
+    (created, updated, used, uses, searchable, archived, deleted, encrypted) = row[17:25]
+    (content_hash, version, tags) = row[25:]
+    # In the order of its fields: a search reads many, and naming 28 fields takes a while.
     return Document(
-        id=row[0],
-        collection=row[1],
-        title=row[2],
-        body=row[3],
-        kind=_KINDS[row[4]],
-        path=row[5],
-        url=row[6],
-        title_origin=_ORIGINS[row[7]],
-        aliases=tuple(loaded(row[8])),
-        tags=tuple(loaded(row[27])),
-        description=row[9],
-        summary=row[10],
-        headings=tuple([Heading(*heading) for heading in loaded(row[11])]),
-        links=tuple([Link(*link) for link in loaded(row[12])]),
-        arguments=tuple(loaded(row[13])),
-        properties=MappingProxyType(loaded(row[14])),
-        first_line=row[15],
-        owner=row[16],
-        created=_moment(row[17]),
-        updated=_moment(row[18]),
-        used=_moment(row[19]),
-        uses=row[20],
-        searchable=bool(row[21]),
-        archived=bool(row[22]),
-        deleted=bool(row[23]),
-        encrypted=bool(row[24]),
-        content_hash=row[25],
-        version=row[26],
+        id,
+        collection,
+        title,
+        body,
+        _KINDS[kind],
+        path,
+        url,
+        _ORIGINS[origin],
+        tuple(loaded(aliases)),
+        tuple(loaded(tags)),
+        description,
+        summary,
+        tuple([Heading(*heading) for heading in loaded(headings)]),
+        tuple([Link(*link) for link in loaded(links)]),
+        tuple(loaded(arguments)),
+        MappingProxyType(loaded(properties)),
+        first_line,
+        owner,
+        _moment(created),
+        _moment(updated),
+        _moment(used),
+        uses,
+        bool(searchable),
+        bool(archived),
+        bool(deleted),
+        bool(encrypted),
+        content_hash,
+        version,
     )
 
 
