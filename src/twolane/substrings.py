@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from twolane.answers import Match
-from twolane.language import fold, is_edge
+from twolane.language import PLAIN_LETTERS, fold, is_edge
 from twolane.language.scripts import script_of
 from twolane.model import Document
 
@@ -29,7 +29,6 @@ _LETTER = re.compile(r"\s+|.[\u0300-\u036f\u0483-\u0487\u1160-\u11ff\u3099\u309a
 _SIGNS = re.compile("[\u0300-\u036f]")
 # Folded texts mostly hold nothing but these, which have no accents to lose.
 _UNUSUAL = re.compile("[^\x01-\x7f\u0430-\u044f—–«»“”„•·°×→]")
-_BARE = {"ø": "o", "ł": "l"}
 
 
 def spelled(text: str) -> str:
@@ -165,11 +164,11 @@ def _letter(written: str) -> str:
 
 
 def _bare(char: str) -> str:
-    """A Latin or Greek letter without its accent; any other sign as it is."""
+    """A Latin or Greek letter without its accent or as two; any other sign as it is."""
     if char.isascii():
         return char
-    if char in _BARE:
-        return _BARE[char]
+    if char in PLAIN_LETTERS:
+        return PLAIN_LETTERS[char]
     if not char.isalpha() or script_of(char) not in ("latin", "greek"):
         return char
     return unicodedata.normalize("NFD", char)[:1] or char

@@ -72,6 +72,8 @@ class TestExact:
             ("天文学", "大天文学者"),
             ("🍞 and", "bread 🍞 and butter"),
             ("strasse", "Hauptstraße 5"),
+            ("d'oeuvre", "un chef-d’Œuvre"),
+            ("da nang", "in Đà Nẵng"),
         ],
     )
     def test_spelling(self, store: Store, settled: bool, text: str, body: str) -> None:

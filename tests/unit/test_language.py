@@ -105,6 +105,23 @@ def test_folding_twice_changes_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "typed", "language"),
+    [
+        ("Œuvres", "oeuvre", "fr"),
+        ("cœur", "coeurs", "fr"),
+        ("Cæsar", "caesar", None),
+        ("Łódź", "lodz", "pl"),
+        ("Đà", "da", None),
+        ("ılık", "ilik", "tr"),
+        ("København", "kobenhavn", "da"),
+    ],
+)
+def test_letters_that_other_keyboards_lack(written: str, typed: str, language: str | None) -> None:
+    """A word is found as it can be typed: without accents and strokes, and with two for one."""
+    assert stream(written, language) == stream(typed, language)
+
+
+@pytest.mark.parametrize(
     ("text", "language"),
     [
         ("The train leaves at nine and we should be there before it is too late.", "en"),

@@ -66,6 +66,10 @@ _UNBROKEN = re.compile(
 _ELIDED = frozenset(("l", "d", "j", "m", "t", "s", "c", "n", "qu", "un", "dell", "nell", "all"))
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 
+# Letters that keyboards of other languages lack, and that Unicode does not take apart.
+PLAIN_LETTERS = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "œ": "oe", "æ": "ae"}
+_PLAIN = str.maketrans(PLAIN_LETTERS)
+
 # Punctuation around a word; what stands inside one makes it a code.
 _EDGES = re.compile(r"^[^\w]+|[^\w]+$")
 
@@ -345,7 +349,7 @@ def _without_accents(word: str) -> str:
         return word
     decomposed = unicodedata.normalize("NFD", word)
     bare = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return unicodedata.normalize("NFC", bare).replace("ø", "o").replace("ł", "l")
+    return unicodedata.normalize("NFC", bare).translate(_PLAIN)
 
 
 def _joined(one: str, other: str) -> bool:

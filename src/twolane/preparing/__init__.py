@@ -24,7 +24,7 @@ from twolane.model import Chunk, Document, Prepared, Stems, digest
 from twolane.settings import Settings
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "2"
+ANALYSIS = "3"
 
 # All that `prepare` and `drafted` look at; a process that prepares is told these.
 PREPARING_SETTINGS = (
