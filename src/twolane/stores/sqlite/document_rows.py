@@ -87,7 +87,8 @@ def document_of(row: Sequence[Any]) -> Document:
     (id, collection, title, body, kind, path, url, origin, aliases, description) = row[:10]
     (summary, headings, links, arguments, properties, first_line, owner) = row[10:17]
     (created, updated, used, uses, searchable, archived, deleted, encrypted) = row[17:25]
-    (content_hash, version, tags) = row[25:]
+    # Some statements ask for more columns behind these.
+    (content_hash, version, tags) = row[25:28]
     # In the order of its fields: a search reads many, and naming 28 fields takes a while.
     return Document(
         id,
