@@ -144,7 +144,7 @@ class TestDocuments:
         ("body", "told"),
         [
             ([], "is not an object"),
-            ({"titel": "x"}, "has no 'titel'"),
+            ({"titel": "x"}, "may not have 'titel', only: id, kind"),
             ({"title": 1}, "'title' in the body is not a text"),
             ({"tags": "a"}, "is not a list"),
             ({"tags": [1]}, "item 0 of 'tags'"),

@@ -41,7 +41,7 @@ def _check_object(value: Mapping[str, Any], schema: Json, at: str) -> None:
             check(inner, known[name], f"{name!r} in {at}")
         elif schema.get("additionalProperties") is False:
             there = ", ".join(known)
-            raise Refused(BAD_REQUEST, f"{at} has no {name[:80]!r}; it may have: {there}")
+            raise Refused(BAD_REQUEST, f"{at} may not have {name[:80]!r}, only: {there}")
     if len(value) < schema.get("minProperties", 0):
         raise Refused(BAD_REQUEST, f"{at} is empty")
 
