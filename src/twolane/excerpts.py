@@ -15,6 +15,9 @@ _LINES = re.compile(r"(.+):([0-9]{1,9})(?:(-)([0-9]{1,9})?)?", re.DOTALL)
 # Stands between the headings of a path, as in the breadcrumb of a result.
 _BELOW = " > "
 
+# Each `#` may be the one before the heading, and to look every name up takes time.
+_MOST_SIGNS = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
@@ -100,9 +103,11 @@ def _found(named: Callable[[str], Document], name: str) -> Document | None:
 
 
 def _splits(reference: str) -> Iterator[tuple[str, str]]:
-    """Name and heading at each `#`, the last one first."""
+    """Name and heading at each `#`, the last one first; a heading holds no more than a few."""
     at = reference.rfind("#")
-    while at > 0:
+    for _ in range(_MOST_SIGNS):
+        if at <= 0:
+            return
         yield reference[:at], reference[at + 1 :]
         at = reference.rfind("#", 0, at)
 

@@ -1,4 +1,4 @@
-"""Which document a reference names: an id, a path, a URL or a unique title.
+"""Which document a reference names: an id, a path, a URL, a unique title or a unique alias.
 
 The ending of a path may be left out, as in links between notes.
 """
@@ -18,6 +18,7 @@ def named(documents: Documents, reference: str, scope: Scope) -> Document:
     """The one document in scope that the reference names; else an error that says what to do."""
     spellings = (reference, *(f"{reference}{ending}" for ending in EXTENSIONS))
     found = next(filter(None, (documents.resolve(one, scope) for one in spellings)), [])
+    found = found or documents.aliased(reference, scope)
     if len(found) > 1:
         raise AmbiguousDocument(reference, found)
     document = documents.document(found[0], scope) if found else None

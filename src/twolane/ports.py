@@ -184,6 +184,9 @@ class Documents(Protocol):
         The first of these that matches anything wins, so a title never shadows an id; sorted.
         """
 
+    def aliased(self, name: str, scope: Scope) -> list[str]:
+        """Ids of the documents in scope that have the name among their aliases, folded; sorted."""
+
     def recent(self, scope: Scope, *, limit: int) -> list[str]:
         """Ids of the documents in scope, most recently updated first, ties by id."""
 

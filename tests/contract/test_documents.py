@@ -323,6 +323,19 @@ class TestLookups:
         put(store, prepared("x", deleted=True), prepared("y", title="x"))
         assert store.resolve("x", Scope()) == ["y"]
 
+    def test_aliases_are_folded_and_sorted_in_scope(self, store: Store) -> None:
+        """All documents with the whole name among their aliases, without those out of scope."""
+        put(
+            store,
+            prepared("b", aliases=("Other", "Всё о чае"), owner="ann"),
+            prepared("a", aliases=("все о ЧАЕ",), owner="ann"),
+            prepared("c", aliases=("всё о чае и кофе",), owner="ann"),
+            prepared("d", aliases=("всё о чае",), owner="bob"),
+            prepared("e", title="всё о чае", owner="ann"),
+        )
+        assert store.aliased("все о чае", Scope(owner="ann")) == ["a", "b"]
+        assert store.aliased("чае", Scope(owner="ann")) == []
+
     def test_recent_shows_the_latest_first(self, store: Store) -> None:
         """Most recently updated first, ties by id, undated ones last, at most `limit`."""
         noon = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -250,6 +250,18 @@ def test_a_document_is_named_in_four_ways(library: Library, vault: Path) -> None
         library.document("narwhal")
 
 
+def test_a_document_is_named_by_its_alias(library: Library, vault: Path) -> None:
+    """An alias comes after every other name, and one of several documents lists them."""
+    write(vault, "a.md", "---\naliases: [Sea Horse, b]\n---\n# Walrus\n\none")
+    write(vault, "b.md", "---\naliases: [Twin]\n---\n# Narwhal\n\ntwo")
+    write(vault, "c.md", "---\naliases: [twin, walrus]\n---\n# Seal\n\nthree")
+    library.index(vault)
+    for reference, path in (("sea horse", "a.md"), ("b", "b.md"), ("walrus", "a.md")):
+        assert library.document(reference).path == path
+    with pytest.raises(AmbiguousDocument, match=r"vault/b\.md\n  vault/c\.md"):
+        library.document("Twin")
+
+
 def test_paths_are_composed(library: Library, vault: Path) -> None:
     """A file name in decomposed form is one path, in composed form, and still opens."""
     write(vault, unicodedata.normalize("NFD", "Ёжик и йод.md"), "# Note\n\nwalrus")

@@ -85,13 +85,13 @@ class Asking(Held):
         limit: int | None = None,
         exclude_linked: bool = False,
     ) -> SimilarAnswer:
-        """The documents that are most similar to the one that an id, path, URL or title names."""
+        """The documents that are most similar to the one that an id, path, URL, title or alias names."""
         return self._similarities.similar(
             reference, scope, limit=_checked(limit, self.settings), exclude_linked=exclude_linked
         )
 
     def document(self, reference: str, *, scope: Scope = LOCAL) -> Document:
-        """The document that an id, path, URL or unique title names."""
+        """The document that an id, path, URL, unique title or alias names."""
         require(scope, Capability.SEARCH)
         return named(self._store, reference, scope)
 

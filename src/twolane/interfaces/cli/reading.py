@@ -23,7 +23,7 @@ def get(
         str,
         typer.Argument(
             metavar="DOC[:FROM-TO|#HEADING]",
-            help="An id, path, URL or title; lines of the file, or a heading or path of headings.",
+            help="An id, path, URL, title or alias; lines of the file, or a heading or path of headings.",
         ),
     ],
     as_json: AsJson = False,
@@ -46,7 +46,7 @@ def get(
 
 def outline(
     reference: Annotated[
-        str, typer.Argument(metavar="DOC", help="An id, path, URL or unique title.")
+        str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
     ],
     as_json: AsJson = False,
     db: Db = None,

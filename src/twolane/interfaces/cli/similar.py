@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def similar(
     *,
     reference: Annotated[
-        str, typer.Argument(metavar="DOC", help="An id, path, URL or unique title.")
+        str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
     ],
     number: Annotated[
         int | None,

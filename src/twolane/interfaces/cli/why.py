@@ -27,7 +27,7 @@ def why(
         str, typer.Argument(metavar="QUERY", help="What was looked for, as one argument.")
     ],
     reference: Annotated[
-        str, typer.Argument(metavar="DOC", help="An id, path, URL or unique title.")
+        str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
     ],
     number: Annotated[
         int | None,

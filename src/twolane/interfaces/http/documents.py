@@ -12,7 +12,7 @@ from twolane.scopes import Capability
 
 ID = Parameter(
     "id",
-    "The document's id, percent-encoded; for reading also its path, URL or unique title.",
+    "The document's id, percent-encoded; for reading also its path, URL, unique title or alias.",
     required=True,
     in_path=True,
     example="notes/garden/Tomatoes.md",

@@ -71,7 +71,7 @@ NOT_FOUND = Problem(
     "not-found",
     404,
     "There is nothing there",
-    "Check the address; a document is named by id, path, URL or title, percent-encoded.",
+    "Check the address; a document is named by id, path, URL, title or alias, percent-encoded.",
 )
 WRONG_METHOD = Problem(
     "wrong-method",

@@ -38,7 +38,7 @@ _ORDER = (
     Parameter("cursor", "The `next` of the page before, to go on after it."),
 )
 _DOCUMENT = Parameter(
-    "doc", "A document by id, path, URL or unique title.", required=True, example="notes/a.md"
+    "doc", "A document by id, path, URL, unique title or alias.", required=True, example="notes/a.md"
 )
 
 

@@ -89,7 +89,7 @@ def make_server(
                 types.ResourceTemplate(
                     name="document",
                     uri_template=_DOCUMENT + "{id}",
-                    description="A document by id, path, URL or unique title.",
+                    description="A document by id, path, URL, unique title or alias.",
                     mime_type="text/markdown",
                 ),
             ]

@@ -27,7 +27,7 @@ _DEFAULT_TOKENS = 2000
 _LEAST_TOKENS = 50
 _MOST_TOKENS = 50_000
 
-_DOC = {"type": "string", "description": "id, path, URL or unique title"}
+_DOC = {"type": "string", "description": "id, path, URL, unique title or alias"}
 _TOKENS = {
     "type": "integer",
     "description": "longest answer",

@@ -110,6 +110,11 @@ class MemoryDocuments:
                 return named
         return [each.id for each in found if fold(each.title) == fold(reference)]
 
+    def aliased(self, name: str, scope: Scope) -> list[str]:
+        """Ids of the documents in scope that have the name among their aliases."""
+        found = [prepared.document for prepared in self._scoped(scope)]
+        return [each.id for each in found if fold(name) in map(fold, each.aliases)]
+
     def ledger(self, collection: str) -> list[FileRecord]:
         """What became of each file, by path: its row, or else the document it gave."""
         with self._state.lock:

@@ -187,6 +187,20 @@ class SqliteDocuments:
                     return [id for (id,) in found]
         return []
 
+    def aliased(self, name: str, scope: Scope) -> list[str]:
+        """Ids of the documents in scope that have the name among their aliases."""
+        condition, values = in_scope(scope)
+        with self._db.read() as connection:
+            # Few documents have any; this look through all of them is a last resort.
+            held = rows(
+                connection,
+                "SELECT d.id, d.aliases FROM documents AS d"
+                f" WHERE d.aliases <> '[]' AND {condition} ORDER BY d.id",
+                values,
+            )
+        key = fold(name)
+        return [id for id, aliases in held if key in map(fold, loaded(aliases))]
+
     def recent(self, scope: Scope, *, limit: int) -> list[str]:
         """Ids of the documents in scope, most recently updated first, ties by id."""
         condition, values = in_scope(scope)
