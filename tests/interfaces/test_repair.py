@@ -256,9 +256,9 @@ def test_a_database_in_use_is_not_replaced(notes: Path, twolane: Cli, tmp_path: 
 def test_a_backup_overwrites_nothing(twolane: Cli, notes: Path, tmp_path: Path) -> None:
     """A file that exists is not written over, and a folder that is missing is named."""
     (tmp_path / "taken.db").write_text("mine")
-    assert "exists" in twolane("backup", tmp_path / "taken.db", code=4).stderr
+    assert "exists" in twolane("backup", tmp_path / "taken.db", code=2).stderr
     assert (tmp_path / "taken.db").read_text() == "mine"
-    assert "no folder" in twolane("backup", tmp_path / "no" / "where.db", code=4).stderr
+    assert "no folder" in twolane("backup", tmp_path / "no" / "where.db", code=2).stderr
 
 
 def test_doctor_tells_programs_what_it_mended(twolane: Cli, notes: Path) -> None:

@@ -37,6 +37,15 @@ def test_people_read_the_same_counts(indexed: Cli) -> None:
         assert words in said
 
 
+def test_equal_passages_explain_the_number_of_vectors(twolane: Cli, vault: Path) -> None:
+    """Fewer vectors than passages are explained; as many are not."""
+    twolane("index", vault)
+    assert "equal passages" not in twolane("status").stdout
+    write(vault, {"quagga.md": "A quagga.\n", "copies/quagga.md": "A quagga.\n"})
+    twolane("index", vault)
+    assert "0 pending, 0 failed; equal passages share one\n" in twolane("status").stdout
+
+
 def test_each_file_says_how_far_it_is(twolane: Cli, vault: Path) -> None:
     """--files tells embedded, pending, skipped and failed files apart, with reasons."""
     twolane("index", vault)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.builders import prepared
-from twolane.errors import NewerSchema, NoDatabase, NotADatabase, StoreBusy, StoreError
+from twolane.errors import BadInput, NewerSchema, NoDatabase, NotADatabase, StoreBusy, StoreError
 from twolane.model import Batch, Collection, Space
 from twolane.scopes import Scope, Word
 from twolane.stores.sqlite import SqliteStore, matrix
@@ -238,7 +238,7 @@ def test_a_backup_is_a_sound_copy(tmp_path: Path) -> None:
     assert found(copy, "ant") == ["ant"]
     assert copy.check() == []
     assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
-    with pytest.raises(StoreError, match="exists"):
+    with pytest.raises(BadInput, match="exists"):
         store.backup(str(tmp_path / "copy.db"))
 
 

@@ -85,7 +85,7 @@ class Asking(Held):
         limit: int | None = None,
         exclude_linked: bool = False,
     ) -> SimilarAnswer:
-        """The documents that are most similar to the one that an id, path, URL, title or alias names."""
+        """The documents most similar to the one that an id, path, URL, title or alias names."""
         return self._similarities.similar(
             reference, scope, limit=_checked(limit, self.settings), exclude_linked=exclude_linked
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from twolane.errors import StoreError
+from twolane.errors import BadInput
 from twolane.library.adapters import verify_backup
 from twolane.library.held import LOCAL, Held
 from twolane.model import Problem
@@ -34,7 +34,7 @@ class Upkeep(Held):
         require(scope, Capability.ADMIN)
         path = Path(target).expanduser()
         if not path.parent.is_dir():
-            raise StoreError(f"there is no folder {path.parent}; make it first")
+            raise BadInput(f"there is no folder {path.parent}; make it first")
         self._store.backup(str(path))
         try:
             verify_backup(path)

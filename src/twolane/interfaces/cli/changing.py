@@ -24,7 +24,8 @@ References = Annotated[
     list[str], typer.Argument(metavar="DOC...", help="Ids, paths, URLs, unique titles or aliases.")
 ]
 DeletedIds = Annotated[
-    list[str] | None, typer.Argument(metavar="[DOC...]", help="Ids, URLs, unique titles or aliases.")
+    list[str] | None,
+    typer.Argument(metavar="[DOC...]", help="Ids, URLs, unique titles or aliases."),
 ]
 
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]

@@ -23,7 +23,7 @@ def get(
         str,
         typer.Argument(
             metavar="DOC[:FROM-TO|#HEADING]",
-            help="An id, path, URL, title or alias; lines of the file, or a heading or path of headings.",
+            help="An id, path, URL, title or alias; lines of the file, or a heading or a path.",
         ),
     ],
     as_json: AsJson = False,

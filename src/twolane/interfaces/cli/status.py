@@ -64,7 +64,8 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
         ("passages", f"{stats.chunks:,}"),
         (
             "vectors",
-            f"{progress.ready:,} ready, {progress.pending:,} pending, {progress.failed:,} failed",
+            f"{progress.ready:,} ready, {progress.pending:,} pending, {progress.failed:,} failed"
+            f"{_shared(found)}",
         ),
         *_others(found),
         ("files", f"{found.skipped:,} skipped, {found.failed:,} failed"),
@@ -76,6 +77,13 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         output.say((f"{name:<{width}}", output.DIM), f"  {value}")
+
+
+def _shared(found: Status) -> str:
+    """Why there are fewer vectors than passages."""
+    progress = found.progress
+    fewer = progress.ready + progress.pending + progress.failed < found.stats.chunks
+    return "; equal passages share one" if fewer else ""
 
 
 def _others(found: Status) -> list[tuple[str, str]]:

@@ -89,7 +89,9 @@ TAG["example"] = {"name": "gardening"}
 JUDGMENT = _closed(
     {
         "query": {"type": "string", "minLength": 1, "maxLength": 2000},
-        "relevant": said(_SHORTS, "Documents that answer it, each by id, path, URL, title or alias."),
+        "relevant": said(
+            _SHORTS, "Documents that answer it, each by id, path, URL, title or alias."
+        ),
         "partial": said(_SHORTS, "Documents that answer a part of it."),
         "unanswerable": said(TRUTH, "Whether no document answers it."),
         "lang": none_or(_SHORT),

@@ -38,7 +38,10 @@ _ORDER = (
     Parameter("cursor", "The `next` of the page before, to go on after it."),
 )
 _DOCUMENT = Parameter(
-    "doc", "A document by id, path, URL, unique title or alias.", required=True, example="notes/a.md"
+    "doc",
+    "A document by id, path, URL, unique title or alias.",
+    required=True,
+    example="notes/a.md",
 )
 
 

@@ -195,11 +195,11 @@ class SqliteDocuments:
             held = rows(
                 connection,
                 "SELECT d.id, d.aliases FROM documents AS d"
-                f" WHERE d.aliases <> '[]' AND {condition} ORDER BY d.id",
+                f" WHERE d.aliases <> '[]' AND {condition}",
                 values,
             )
         key = fold(name)
-        return [id for id, aliases in held if key in map(fold, loaded(aliases))]
+        return sorted(id for id, aliases in held if key in map(fold, loaded(aliases)))
 
     def recent(self, scope: Scope, *, limit: int) -> list[str]:
         """Ids of the documents in scope, most recently updated first, ties by id."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from twolane.errors import StoreError
+from twolane.errors import BadInput
 from twolane.model import Problem, ProblemCode
 from twolane.stores.sqlite.database import Database
 from twolane.stores.sqlite.repairing import (
@@ -84,7 +84,7 @@ class SqliteUpkeep:
     def backup(self, target: str) -> None:
         """Write a consistent copy of the live file to `target`."""
         if Path(target).exists():
-            raise StoreError(f"{target} exists; choose another name for the backup")
+            raise BadInput(f"{target} exists; choose another name for the backup")
         with self._db.outside_transaction() as connection:
             connection.execute("VACUUM INTO ?", (target,))
         Path(target).chmod(0o600)
