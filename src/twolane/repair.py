@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from twolane.answers import Repair
-from twolane.language import plain_form, symbol_parts, terms_of, tokens, words_of
+from twolane.language import (
+    Reading,
+    plain_form,
+    read,
+    symbol_parts,
+    terms_of,
+    tokens,
+    words_of,
+)
 from twolane.language.scripts import script_of
 from twolane.language.usual_words import is_usual
 from twolane.ports import Retrieval
@@ -98,30 +106,66 @@ def repaired(
     held_terms = vocabulary()
     repairs: list[Repair] = []
     replacement: dict[Word, Word] = {}
+    meant: list[str] = []
     few = len(query.words) <= _FEW_WORDS
     for piece in query.meaning.split():
-        for repair in _repairs_of(piece, unknown, held_terms, held, few):
-            repairs.append(repair)
+        found = list(_repairs_of(piece, unknown, held_terms, held, few))
+        repairs += found
+        for repair in found:
             for word in unknown:
-                if word not in replacement and word.text in piece:
-                    replacement[word] = replace(word, terms=repair.terms, weight=TRUST[repair.kind])
+                if word.text in _tokens_of(repair.typed):
+                    replacement.setdefault(word, _replaced(word, repair))
+        meant.append(_meant(piece, found))
     for repair, word in _joined(query.words, unknown, held_terms) if few else ():
         repairs.append(repair)
-        replacement.setdefault(word, replace(word, terms=repair.terms, weight=TRUST[repair.kind]))
+        replacement.setdefault(word, _replaced(word, repair))
     if not repairs:
         return query, ()
-    words = tuple(replacement.get(word, word) for word in query.words)
-    marks = tuple(replacement.get(word, word) for word in query.marks)
-    return replace(query, words=words, marks=marks, meaning=_meant(query.meaning, repairs)), tuple(
-        repairs
+    mended = replace(
+        query,
+        words=tuple(replacement.get(word, word) for word in query.words),
+        marks=tuple(replacement.get(word, word) for word in query.marks),
+        meaning=" ".join(meant),
     )
+    return replace(mended, reading=_reading(query, mended, held)), tuple(repairs)
 
 
-def _meant(meaning: str, repairs: Sequence[Repair]) -> str:
-    for repair in repairs:
-        if repair.written:
-            meaning = meaning.replace(repair.typed, repair.written)
-    return meaning
+def _replaced(word: Word, repair: Repair) -> Word:
+    return replace(word, terms=repair.terms, weight=TRUST[repair.kind])
+
+
+def _meant(piece: str, repairs: Sequence[Repair]) -> str:
+    """The piece with the tokens that were typed in other letters as they are written."""
+    written = {repair.typed: repair.written for repair in repairs if repair.written}
+    if piece in written:
+        return written[piece]
+    for token in reversed(tokens(piece)):
+        if token.text in written:
+            piece = piece[: token.start] + written[token.text] + piece[token.end :]
+    return piece
+
+
+def _reading(query: Query, mended: Query, held: Collection[str]) -> Reading:
+    """The languages of what was meant; keys pressed under the wrong layout say nothing of them.
+
+    A query whose words are all held in the other script alone (`постгрес`, where notes have
+    `Postgres`) may be in either language: words can judge the notes of both.
+    """
+    reading = query.reading if mended.meaning == query.meaning else read(mended.meaning, held)
+    if all(_is_elsewhere(word) for word in mended.words):
+        also = read(" ".join(term for word in mended.words for term in word.terms), held)
+        return replace(reading, languages=reading.languages | also.languages)
+    return reading
+
+
+def _is_elsewhere(word: Word) -> bool:
+    """Whether a word's terms are all in another script than the word was typed in."""
+    typed = script_of(word.text)
+    return all(script_of(term) != typed for term in word.terms)
+
+
+def _tokens_of(text: str) -> list[str]:
+    return [token.text for token in tokens(text)]
 
 
 def _repairs_of(
@@ -131,8 +175,7 @@ def _repairs_of(
     held: Collection[str],
     few: bool,
 ) -> Iterator[Repair]:
-    found = [token.text for token in tokens(piece)]
-    lost = [text for text in found if any(word.text == text for word in unknown)]
+    lost = [text for text in _tokens_of(piece) if any(word.text == text for word in unknown)]
     if not lost:
         return
     slip = _layout_slip(piece, vocabulary, held)

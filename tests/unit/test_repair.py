@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twolane import Library, Settings
+from twolane.answers import Lane
 from twolane.language import stream
 from twolane.language.usual_words import is_usual
 from twolane.query import parse
@@ -98,6 +99,33 @@ def test_meaning_follows_a_repaired_layout() -> None:
     assert query.meaning == "привет"
 
 
+@pytest.mark.parametrize(
+    ("typed", "languages"),
+    [
+        ("ghbdtn", {"ru"}),
+        ("зщыепкуы", {"en"}),
+        ("pomidory", {"ru"}),
+        ("ghbdtn greenhouse", {"en", "ru"}),
+        ("постгрес", {"en", "ru"}),
+        ("помидоры и постгрес", {"ru"}),
+        ("grenhouse", {"en"}),
+    ],
+)
+def test_languages_are_those_of_what_was_meant(typed: str, languages: set[str]) -> None:
+    """A slip of the layout does not make a query foreign to the notes that it was meant for."""
+    query, repairs = repaired(parse(typed, HELD), known, lambda: VOCABULARY, HELD)
+    assert repairs
+    assert query.reading.languages == languages
+
+
+def test_only_the_slip_is_written_anew() -> None:
+    """Letters of other words that happen to be those of the slip stay as they were typed."""
+    query, _ = repaired(parse("chesnokova (chesnok)", HELD), known, lambda: VOCABULARY, HELD)
+    assert query.meaning == "chesnokova чеснок"
+    query, _ = repaired(parse("zqx grenhouse-xz", HELD), known, lambda: VOCABULARY, HELD)
+    assert {word.text for word in query.words if word.weight < 1} == {"grenhouse"}
+
+
 @given(st.text(max_size=60))
 def test_any_query_can_be_repaired(text: str) -> None:
     """No text raises, and a repaired query keeps its number of words."""
@@ -138,6 +166,26 @@ def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
         settings=Settings(db=tmp_path / "x.db", embedder="none", repair=False)
     ) as literal:
         assert literal.search("gjvbljhs").results == ()
+
+
+def test_words_judge_the_notes_that_a_slip_was_meant_for(tmp_path: Path) -> None:
+    """The note that holds the word is first, whichever layout it was typed under."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    loop = "# Loops\n\nThe queue is read by a worker that prints hello, sleeps and reads it again."
+    (vault / "loops.md").write_text(loop, "utf-8")
+    petunias = "# Рассада\n\nКлумба у забора: петуния сорта Привет, бархатцы и немного лобелии."
+    (vault / "рассада.md").write_text(petunias, "utf-8")
+    for number, (english, russian) in enumerate([("Hi", "Здравствуй"), ("Welcome", "Приветик")]):
+        (vault / f"{number}.md").write_text(f"{english}!", "utf-8")
+        (vault / f"день-{number}.md").write_text(f"{russian}!", "utf-8")
+    with Library.open(settings=Settings(db=tmp_path / "x.db")) as library:
+        library.index(vault)
+        for typed, path in (("руддщ", "loops.md"), ("ghbdtn", "рассада.md")):
+            first = library.search(typed).results[0]
+            assert first.path == path
+            votes = {one.lane: one for one in first.contributions}
+            assert not votes[Lane.LEXICAL].abstained
 
 
 @pytest.mark.parametrize(
