@@ -43,6 +43,37 @@ def problem(cli: Cli, folder: Path) -> dict[str, Any]:
     return found
 
 
+# ----------------------------------------------------------------------------------------- usage
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("search -n abc tea", "error: -n: 'abc' is not a whole number of 1 or more"),
+        ("search -n 0 tea", "error: -n: 0 is not a whole number of 1 or more"),
+        ("serve --port 65536", "error: --port: 65536 is not a whole number from 0 to 65535"),
+        ("generation drop x", "error: N: 'x' is not a whole number"),
+        ("search --mode any tea", "error: --mode: 'any' is not one of 'hybrid', 'lexical'"),
+        ("search --nosuch tea", "error: no such option"),
+        ("nosuch", "error: no such command 'nosuch'"),
+        ("get", "error: missing argument 'DOC"),
+    ],
+)
+def test_a_call_that_makes_no_sense(twolane: Cli, words: str, said: str) -> None:
+    """The usage comes first, and what is wrong is said as every error is, in plain words."""
+    done = twolane(*words.split(), code=2)
+    assert done.stderr.startswith("Usage: twolane")
+    assert done.stderr.splitlines()[-1].startswith(said)
+    assert done.stdout == ""
+
+
+def test_a_call_without_anything_shows_the_help(twolane: Cli) -> None:
+    """No command is bad usage, and what can be called is the answer."""
+    said = twolane(code=2).stderr
+    assert "Commands:" in said
+    assert "error" not in said
+
+
 # --------------------------------------------------------------------------------------- folders
 
 

@@ -10,9 +10,10 @@ def main() -> None:
     try:
         from twolane.interfaces.cli.app import app
         from twolane.interfaces.cli.output import prepare_streams
+        from twolane.interfaces.cli.usage import run
 
         prepare_streams()
-        app(prog_name="twolane")
+        run(app)
     except KeyboardInterrupt:
         # Only an interrupt before or after a command comes here; commands report their own.
         sys.exit(130)
