@@ -313,20 +313,18 @@ class Searcher:
                 return Found(hits, taken, served.generation, remark=served.remark)
 
     def _meant(self, served: Served, query: Query, scope: Scope, pool: int) -> Sequence[Hit]:
-        generation = served.generation
+        settings, generation = self._settings, served.generation
+        languages, brevity = query.reading.languages, settings.brevity
+        vector = embed_query(served, query.meaning, languages, self._store, brevity=brevity)
         return dense_hits(
             self._store,
             generation.number,
-            embed_query(served, query.meaning, query.reading.languages, self._store),
+            vector,
             scope,
-            limit=self._settings.dense_pool or pool,
-            floor=self._settings.min_similarity,
-            cosine=self._settings.similarity == "cosine",
-            confidence=(
-                confidence(generation.space)
-                if self._settings.confidence
-                else lambda similarity: 1.0
-            ),
+            limit=settings.dense_pool or pool,
+            floor=settings.min_similarity,
+            cosine=settings.similarity == "cosine",
+            confidence=confidence(generation.space) if settings.confidence else lambda _: 1.0,
             closer=self._closer(generation.space, query),
         )
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from twolane.dense_settings import DenseSettings
 from twolane.setting_values import at_least, between, one_of, setting
-from twolane.signal_settings import SignalSettings
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSettings(SignalSettings):
+class ServerSettings(DenseSettings):
     """Where the server listens, whom it lets in, and how much it takes on."""
 
     host: str = setting("127.0.0.1", "The address that the server listens on.")

@@ -122,11 +122,6 @@ class Settings(ServerSettings):
         "snowflake-arctic-embed-m-v2.0 .30; not measured here).",
         _between(-1, 1),
     )
-    confidence: bool = _setting(
-        True,
-        "Whether the dense lane votes by how similar its best passage is: a query that resembles "
-        "nothing (a code, a name, a typo) should not be decided by meaning.",
-    )
     similarity: str = _setting(
         "dot",
         "`dot` product, or `cosine` worked out anew for each passage; vectors have unit length, "
@@ -142,22 +137,6 @@ class Settings(ServerSettings):
     abstention: bool = _setting(
         True,
         "Whether the lexical lane abstains on documents in languages it cannot match.",
-    )
-    centring: bool = _setting(
-        True,
-        "Whether vectors with the accent of a language are centred by it; kept to show what that "
-        "is worth.",
-    )
-    sentence_weight: float = _setting(
-        0.5,
-        "What the best sentence of a passage counts beside the passage in the dense lane; 0 "
-        "compares whole passages alone.",
-        _between(0, 100),
-    )
-    counterparts: bool = _setting(
-        True,
-        "Whether documents that say the same in two languages vouch for each other: the dense "
-        "lane lifts the lower one, and the lexical lane judges a translation by its original.",
     )
     kind_floor: int = _setting(
         1,

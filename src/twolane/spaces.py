@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from twolane.brevity import without_brevity
 from twolane.centring import block, centred_query, same_means
 from twolane.counterparts import Bounds
 from twolane.errors import EmbedderError, EmbedderUnavailable
@@ -207,10 +208,18 @@ def _instead(missing: Generation, chosen: Generation) -> str:
     )
 
 
-def embed_query(served: Served, text: str, languages: Collection[str], vectors: Vectors) -> Vector:
+def embed_query(
+    served: Served,
+    text: str,
+    languages: Collection[str],
+    vectors: Vectors,
+    *,
+    brevity: bool = False,
+) -> Vector:
     """The query's vector in the generation's space; vectors of different spaces never meet.
 
     Where the space is centred, so is the query: by the mean of its language if that is clear.
+    With `brevity`, what short texts have in common is taken out.
     """
     generation = served.generation
     try:
@@ -222,7 +231,8 @@ def embed_query(served: Served, text: str, languages: Collection[str], vectors: 
         raise EmbedderError(f"{type(error).__name__}: {error}") from error
     # Most spaces have no accent; their searches need not ask for means that do not exist.
     means = {} if block(generation.space) is None else vectors.means(generation.number)
-    return centred_query(vector, languages, means, generation.space)
+    centred = centred_query(vector, languages, means, generation.space)
+    return without_brevity(centred, generation.space) if brevity else centred
 
 
 class Background:

@@ -29,6 +29,8 @@ LEVELS: dict[str, int] = {
     "setting_values": 1,
     "model_settings": 1,
     "signal_settings": 1,
+    "dense_settings": 1,
+    "brevity": 1,
     "server_settings": 1,
     "globs": 1,
     "filter_names": 1,

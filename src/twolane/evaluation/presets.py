@@ -185,6 +185,11 @@ VARIATIONS: tuple[Preset, ...] = (
         fold_copies=False,
     ),
     _preset(
+        "no-brevity",
+        "A note of a word or two is near every query of a word or two.",
+        brevity=False,
+    ),
+    _preset(
         "no-forms",
         "Lines of templates that many notes share are embedded with each of them.",
         forms=False,
@@ -293,6 +298,7 @@ def _story() -> tuple[Preset, ...]:
         kind_floor=0,
         fold_copies=False,
         forms=False,
+        brevity=False,
         breadcrumb=False,
         chunk_characters=2000,
         similarity="cosine",
