@@ -326,6 +326,18 @@ class Misread:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingTag:
+    """A tag that was asked for and that no document has, with the tags nearest to it."""
+
+    tag: str
+    near: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        near = f"; near it: {', '.join(self.near)}" if self.near else ""
+        return f"no document here has the tag {self.tag}{near}"
+
+
+@dataclass(frozen=True, slots=True)
 class LaneReport:
     """How one lane did for one query."""
 
@@ -341,6 +353,7 @@ class Answer:
 
     `collections` says what the collections of the results are, where somebody described them.
     `answerable` is False where nothing found is likely to be relevant, None where that is unknown.
+    `missing_tags` are told where nothing was found.
     `next` is the cursor of the page after this one, None on the last.
     `plan` is the weight of each lane that was to run, whether it could or not.
     """
@@ -355,6 +368,7 @@ class Answer:
     answerable: bool | None = None
     repairs: tuple[Repair, ...] = ()
     misread: tuple[Misread, ...] = ()
+    missing_tags: tuple[MissingTag, ...] = ()
     intent: str | None = None
     found: tuple[str, ...] = ()
     collections: Mapping[str, str] = field(default_factory=lambda: EMPTY)

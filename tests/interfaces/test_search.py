@@ -21,6 +21,7 @@ KEYS = {
     "answerable",
     "repairs",
     "misread",
+    "missing_tags",
     "took_ms",
     "next",
     "collections",
@@ -382,3 +383,12 @@ def test_the_real_model_finds_by_meaning_and_across_languages(twolane: Cli, vaul
     assert answer["degraded"] == []
     crossing = real.json("search", "compost heap with worms", "-n", "2")
     assert "garden/Компост.md" in [one["path"] for one in crossing["results"]]
+
+
+def test_a_tag_that_no_document_has_is_told(indexed: Cli) -> None:
+    """An empty answer names the tag and those like it; it is no error, and --quiet is quiet."""
+    done = indexed("search", "tomatoes", "--tag", "gardn")
+    assert done.stderr == "no document here has the tag gardn; near it: garden\nno results\n"
+    said = indexed.json("search", "tomatoes tag:gardn")
+    assert said["missing_tags"] == [{"tag": "gardn", "near": ["garden"]}]
+    assert indexed("search", "--quiet", "tomatoes", "--tag", "gardn").stderr == ""

@@ -12,7 +12,7 @@ from twolane.filter_names import FILTERS
 from twolane.filters import Among, During, Except, Having, Part, Time, Trait
 from twolane.model import Kind
 from twolane.query import narrow, parse
-from twolane.query.given import require_held, scope_from
+from twolane.query.given import require_filters, require_held, scope_from
 from twolane.scopes import Scope
 
 
@@ -125,3 +125,19 @@ def test_what_is_there_is_let_through() -> None:
     """Known names and other filters pass."""
     scope = Scope(collections=("notes",), filters=(Having(Part.URL),))
     require_held(scope, ["notes"], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "tag:food", "-tag:food kind:note after:2024", "tag:a OR tag:b", "status:done", "tag:a|b"],
+)
+def test_filters_alone_are_let_through(text: str) -> None:
+    """Whatever only restricts may stand where filters are asked for."""
+    require_filters(text, ("en",), ("status",))
+
+
+@pytest.mark.parametrize("text", ["rye", "tag:food rye", "-rye", '"rye bread"', "tag:a OR rye"])
+def test_words_among_filters_are_refused(text: str) -> None:
+    """Words, wanted or not, belong into the query, and the error says so."""
+    with pytest.raises(BadInput, match="holds plain words; put them into the query"):
+        require_filters(text, ("en",), ())

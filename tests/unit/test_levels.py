@@ -71,6 +71,7 @@ LEVELS: dict[str, int] = {
     "translating": 3,
     "signals": 3,
     "lookup": 3,
+    "missing_tags": 3,
     "exact": 3,
     "identity": 3,
     "understanding": 3,

@@ -52,6 +52,7 @@ def answer_json(answer: Answer, links: Mapping[str, str] = _NO_LINKS) -> Json:
             for one in answer.repairs
         ],
         "misread": [{"typed": one.typed, "reason": one.reason} for one in answer.misread],
+        "missing_tags": [{"tag": one.tag, "near": [*one.near]} for one in answer.missing_tags],
         "took_ms": round(answer.took_ms, 3),
         "next": answer.next,
         "collections": dict(answer.collections),

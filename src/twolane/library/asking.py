@@ -11,6 +11,7 @@ from twolane.answers import Answer, Mode, Order
 from twolane.errors import BadInput
 from twolane.library.held import ALL, LOCAL, Held
 from twolane.lookup import named
+from twolane.missing_tags import missing_tags
 from twolane.model import Chunk, Document
 from twolane.paging import Pages
 from twolane.permissions import require
@@ -53,7 +54,7 @@ class Asking(Held):
         if phrasings:
             from twolane.phrasings import ask
 
-            return ask(
+            answer = ask(
                 self._searcher,
                 text,
                 phrasings,
@@ -62,7 +63,14 @@ class Asking(Held):
                 limit=wanted,
                 weight=self.settings.phrasing_weight,
             )
-        return self._pages.page(text, scope, order, mode=Mode(mode), limit=wanted)
+        else:
+            answer = self._pages.page(text, scope, order, mode=Mode(mode), limit=wanted)
+        return answer if answer.results else self._without_results(answer, scope)
+
+    def _without_results(self, answer: Answer, scope: Scope) -> Answer:
+        """The answer with what may be the reason that it is empty."""
+        asked = self._searcher.asked(answer.query, scope, mode=answer.mode)
+        return replace(answer, missing_tags=missing_tags(self._store, asked.scope, scope))
 
     def why(
         self,

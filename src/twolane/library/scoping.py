@@ -23,3 +23,9 @@ class Scoping(Held):
         scope = scope_from(filters, within, properties=properties)
         require_held(scope, [one.name for one in self._store.collections()], properties)
         return scope
+
+    def check_filters(self, text: str) -> None:
+        """Refuse a text that holds anything but filters as they are typed into a query."""
+        from twolane.query.given import require_filters
+
+        require_filters(text, self._store.languages(), self._store.properties())

@@ -15,7 +15,7 @@ from twolane.filters import Among, Except, Trait, Valued
 from twolane.language.function_words import FUNCTION_WORDS
 from twolane.query import narrow, parse
 from twolane.query.filters import Filters, merged, read_filter
-from twolane.scopes import Scope
+from twolane.scopes import All, Clause, Either, InField, Scope, Without
 
 
 def scope_from(
@@ -62,6 +62,32 @@ def require_held(scope: Scope, collections: Collection[str], properties: Collect
     for name in named:
         if name not in collections:
             raise BadInput(f"there is no collection {name!r}; {_there_are('ones', collections)}")
+
+
+def require_filters(text: str, held: Collection[str], properties: Collection[str]) -> None:
+    """Refuse a text that holds anything but filters of the query language.
+
+    Names of fields (`title:bread`) and tags under OR are restrictions, too.
+    """
+    query = parse(text, held, properties=properties)
+    for one in query.misread:
+        raise BadInput(f"filter: {one.typed}: {one.reason}")
+    if query.words or (query.clause is not None and _has_words(query.clause)):
+        raise BadInput(
+            f"filter: {text!r} holds plain words; put them into the query, "
+            "and here only filters such as tag:food, -kind:prompt or after:2024-01"
+        )
+
+
+def _has_words(clause: Clause) -> bool:
+    """Whether words must, or must not, stand anywhere in a document."""
+    match clause:
+        case All(clauses) | Either(clauses):
+            return any(map(_has_words, clauses))
+        case Without(inner):
+            return _has_words(inner)
+        case _:
+            return not isinstance(clause, InField)
 
 
 def _there_are(what: str, names: Collection[str]) -> str:

@@ -149,6 +149,16 @@ def test_a_filter_that_cannot_be_read_is_told() -> None:
     assert "\nafter:someday was searched as words: 'someday' is not a date; write 2024" in said
 
 
+def test_a_tag_that_no_document_has_is_told() -> None:
+    """An agent learns that the tag is not there, and which ones are like it."""
+    store = MemoryStore()
+    store.add_collection(Collection(COLLECTION))
+    put(store, prepared("mill", "The tide mill.", tags=("water/mills",)))
+    with Library(store, Settings(), None) as library:
+        said = texts.found(library, Scope(), library.search("mill tag:mills"), 1000)
+    assert "no document here has the tag mills; near it: water/mills\n" in said
+
+
 async def _instructions(client: Client) -> None:
     """They are made from the live index."""
     text = client.instructions or ""
@@ -230,6 +240,10 @@ async def _refusals(client: Client) -> None:
     assert "between 1 and 50" in await refused(client, "search", query="x", limit=0)
     assert "must be one of" in await refused(client, "search", query="x", mode="magic")
     assert "must be a text" in await refused(client, "search", query=7)
+    plain = await refused(client, "search", query="x", filter="tag:garden rye")
+    assert "'tag:garden rye' holds plain words; put them into the query" in plain
+    unread = await refused(client, "search", query="x", filter="after:someday")
+    assert "after:someday: 'someday' is not a date; write 2024" in unread
     assert "must look like" in await refused(client, "get", doc="bread.md", lines="a-b")
     assert "not both" in await refused(client, "get", doc="bread.md", lines="1", toc_path="x")
     assert "has no heading" in await refused(client, "get", doc="bread.md", toc_path="Nope")

@@ -208,6 +208,12 @@ def test_a_slip_is_repaired_visibly(page: Page) -> None:
     expect(page.locator("#repairs")).to_contain_text("compst")
 
 
+def test_a_tag_that_no_document_has_is_told(page: Page) -> None:
+    """An empty answer names the tag that is not there."""
+    search(page, "compost tag:nosuchtag")
+    expect(page.locator("#missing-tags")).to_contain_text("No document here has the tag")
+
+
 def test_a_filter_that_cannot_be_read_is_told(page: Page) -> None:
     """What looks like a filter and was searched as words is named, with what could be written."""
     search(page, "compost after:someday")

@@ -144,13 +144,8 @@ def _links(library: Library, answer: Answer) -> dict[str, str]:
 
 
 def _show(answer: Answer, links: Mapping[str, str], *, explain: bool, quiet: bool) -> None:
-    for repair in answer.repairs:
-        meant = repair.written or ", ".join(repair.terms)
-        if not quiet:
-            output.note(f"no note holds {repair.typed!r}; taken for {meant} ({repair.kind})")
-    for misread in answer.misread:
-        if not quiet:
-            output.note(f"{misread.typed} was searched as words: {misread.reason}")
+    if not quiet:
+        _show_remarks(answer)
     if answer.answerable is False and answer.results:
         output.say(("nothing relevant; nearest:", output.BAD))
         output.say()
@@ -166,6 +161,17 @@ def _show(answer: Answer, links: Mapping[str, str], *, explain: bool, quiet: boo
         if answer.results:
             output.say()
         _show_lanes(answer)
+
+
+def _show_remarks(answer: Answer) -> None:
+    """What was asked for otherwise than it was typed, and what is not there at all."""
+    for repair in answer.repairs:
+        meant = repair.written or ", ".join(repair.terms)
+        output.note(f"no note holds {repair.typed!r}; taken for {meant} ({repair.kind})")
+    for misread in answer.misread:
+        output.note(f"{misread.typed} was searched as words: {misread.reason}")
+    for missing in answer.missing_tags:
+        output.note(str(missing))
 
 
 def _show_result(

@@ -116,6 +116,9 @@ SEARCH = keyed(
     answerable=none_or(TRUTH),
     repairs=listed(keyed(typed=TEXT, kind=TEXT, written=none_or(TEXT), terms=TEXTS)),
     misread=listed(keyed(typed=TEXT, reason=TEXT)),
+    missing_tags=said(
+        listed(keyed(tag=TEXT, near=TEXTS)), "Tags that no document has, where nothing was found."
+    ),
     took_ms=NUMBER,
     next=none_or(TEXT),
     collections=said(

@@ -47,6 +47,7 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
         for one in answer.repairs
     ]
     head += [f"{one.typed} was searched as words: {one.reason}" for one in answer.misread]
+    head += map(str, answer.missing_tags)
     if not answer.results:
         return "\n".join([*head, "nothing found"])
     if answer.answerable is False:

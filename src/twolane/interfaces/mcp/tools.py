@@ -99,7 +99,9 @@ def _search(library: Library, scope: Scope, given: Arguments) -> str:
         given.get("rephrased_query", ""),
         given.get("expected_answer", ""),
     )
-    text = " ".join(part for part in (given["query"], given.get("filter", "")) if part)
+    filters = given.get("filter", "")
+    library.check_filters(filters)
+    text = " ".join(part for part in (given["query"], filters) if part)
     answer = library.search(
         text,
         scope=scope,

@@ -23,6 +23,7 @@ export function answerView(answer, state) {
       el("span", { class: "took" }, t("results.took", { ms: number(answer.took_ms) }))),
     repairNotice(answer.repairs),
     misreadNotice(answer.misread),
+    missingTagsNotice(answer.missing_tags),
     degradedNotices(answer.degraded),
     answer.answerable === false && count ? el("div", { class: "notice calm", id: "nearest" },
       el("p", {}, el("strong", {}, t("nearest.title")), " ", t("nearest.text"))) : null,
@@ -172,6 +173,13 @@ function misreadNotice(misread) {
   if (!misread?.length) return null;
   return el("div", { class: "notice calm", id: "misread" }, misread.map((one) => el("p", {},
     t("misread.words", { typed: one.typed }), " ", el("span", { class: "faint" }, one.reason))));
+}
+
+function missingTagsNotice(tags) {
+  if (!tags?.length) return null;
+  return el("div", { class: "notice calm", id: "missing-tags" }, tags.map((one) => el("p", {},
+    t("missing.tag", { tag: one.tag }), " ",
+    one.near.length ? t("missing.near", { tags: one.near.join(", ") }) : null)));
 }
 
 function nothing(state) {

@@ -148,6 +148,8 @@ export default {
   "lines": "lines {from}–{to}",
   "loading": "Loading…",
   "misread.words": "“{typed}” was searched as words, not as a filter.",
+  "missing.near": "Near it: {tags}.",
+  "missing.tag": "No document here has the tag “{tag}”.",
   "mode": "Mode",
   "mode.exact": "Exact",
   "mode.exact.more": "Exactly these letters",

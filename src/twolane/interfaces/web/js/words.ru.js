@@ -148,6 +148,8 @@ export default {
   "lines": "строки {from}–{to}",
   "loading": "Загрузка…",
   "misread.words": "«{typed}» искали как слова, а не как фильтр.",
+  "missing.near": "Похожие: {tags}.",
+  "missing.tag": "Метки «{tag}» здесь нет ни у одного документа.",
   "mode": "Режим",
   "mode.exact": "Точно",
   "mode.exact.more": "Именно эти буквы",
