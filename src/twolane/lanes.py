@@ -57,6 +57,7 @@ def lexical_hits(
     a match of every word speaks with full weight, a match of one common word hardly at all.
     `relaxation` narrows this to documents with `all` words, or widens it to those with `any`,
     each with a full vote.
+    A query of nothing but demands (phrases, `AND`, `OR`, `NOT`) is met or not met, never in part.
     """
     if not query.marks and scope.clause is None:
         return []
@@ -67,14 +68,16 @@ def lexical_hits(
         )
     else:
         candidates = _candidates(retrieval, query, scope, frequencies, limit, common_share)
-    naive = relaxation == "any"
-    ranked = score(query.marks, candidates, frequencies, by_coverage=not naive)
+    # Who meets demands alone has all that was asked for: of `a OR b` one is enough.
+    demands_alone = not query.words and query.clause is not None
+    graded = relaxation != "any" and not demands_alone
+    ranked = score(query.marks, candidates, frequencies, by_coverage=graded)
     hits = [
         Hit(
             one.id,
             one.languages,
             one.score,
-            vote=1.0 if naive else one.coverage**coverage_power,
+            vote=one.coverage**coverage_power if graded else 1.0,
             matched=one.matched,
         )
         for one in ranked
