@@ -77,3 +77,19 @@ def test_what_is_not_there(twolane: Cli, tmp_path: Path) -> None:
     twolane("import", "bookmarks", file, "--no-wait")
     assert "ghost" in twolane("export", tmp_path / "o", "--collection", "ghost", code=2).stderr
     assert not (tmp_path / "o").exists()
+
+
+def test_bookmarks_without_text_are_shown_without_repetition(twolane: Cli, tmp_path: Path) -> None:
+    """Where tags or the address are all that there is, they are shown once, and marked."""
+    rows = b"""
+        {"id": "a", "kind": "bookmark", "title": "Tea", "url": "https://t.org/x", "tags": ["leaf"]}
+        {"id": "b", "kind": "bookmark", "title": "Rye", "url": "https://example.org/rye"}
+    """
+    twolane("import", "jsonl", "-", stdin=rows)
+    for query, title, shown in (
+        ("leaf", "Tea", "   https://t.org/x\n   #leaf\n"),
+        ("tag:leaf", "Tea", "   https://t.org/x\n   #leaf\n"),
+        ("example", "Rye", "   https://example.org/rye\n"),
+    ):
+        said = twolane("search", "--mode", "lexical", query).stdout
+        assert said == f"1. {title}\n{shown}"

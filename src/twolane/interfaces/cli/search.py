@@ -188,11 +188,16 @@ def _show_result(
     breadcrumb = f"  {' > '.join(result.heading)}" if result.heading else ""
     breadcrumb += f"  (in {result.collection})" if mixed else ""
     indent = len(label)
-    output.say((f"{where}{lines}", output.PLACE), (breadcrumb, output.DIM), indent=indent)
-    if result.snippet:
+    tags = " ".join(f"#{tag}" for tag in result.tags)
+    # A document without text may have nothing to show that is not shown anyway.
+    passage = "".join(text for text, _ in output.marked(result.snippet))
+    is_place = passage == where
+    place = [*output.marked(result.snippet, output.PLACE)] if is_place else [(where, output.PLACE)]
+    output.say(*place, (lines, output.PLACE), (breadcrumb, output.DIM), indent=indent)
+    if passage and passage not in (where, result.title):
         output.say(*output.marked(result.snippet), indent=indent)
-    if result.tags:
-        output.say((" ".join(f"#{tag}" for tag in result.tags), output.DIM), indent=indent)
+    if tags and tags != passage:
+        output.say((tags, output.DIM), indent=indent)
     if result.copies:
         more = "1 copy" if len(result.copies) == 1 else f"{len(result.copies)} copies"
         output.say((f"{more}: {', '.join(result.copies)}", output.DIM), indent=indent)
