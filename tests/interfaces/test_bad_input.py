@@ -179,15 +179,28 @@ def test_huge_file(twolane: Cli, tmp_path: Path) -> None:
 
 def test_invalid_utf8(twolane: Cli, tmp_path: Path) -> None:
     """A note with stray bytes is a problem, and the rest of its text is found."""
-    text = "An okapi in a café.\n".encode("latin-1")
+    text = b"An okapi \xff\xfe in a zoo.\n"
     assert problem(twolane, write(tmp_path / "v", {"old.md": text}))["code"] == "not-utf8"
     assert twolane.json("search", "okapi", "--mode", "lexical")["results"]
 
 
 def test_another_encoding(twolane: Cli, tmp_path: Path) -> None:
-    """A note in an old encoding is a problem that says to convert it."""
-    text = "Листья и трава лежат до весны. ".encode("cp1251") * 5
-    assert "UTF-8" in problem(twolane, write(tmp_path / "v", {"old.md": text}))["reason"]
+    """A note in an encoding that nobody can tell is a problem that says to convert it."""
+    text = "Листья и трава лежат до весны. ".encode("koi8-r") * 5
+    found = problem(twolane, write(tmp_path / "v", {"old.md": text}))
+    assert found["code"] == "binary"
+    assert "convert it to UTF-8" in found["reason"]
+
+
+def test_an_old_encoding(twolane: Cli, tmp_path: Path) -> None:
+    """A note in windows-1251 is found by its words, and the remark names the encoding."""
+    text = "Листья и трава лежат до весны.\n".encode("cp1251")
+    found = problem(twolane, write(tmp_path / "v", {"old.md": text}))
+    assert found["code"] == "not-utf8"
+    assert "was read as windows-1251" in found["reason"]
+    (row,) = twolane.json("search", "трава", "--mode", "lexical")["results"]
+    assert "Листья и" in row["snippet"]
+    assert "was read as windows-1251" in twolane("status", "--files").stdout
 
 
 def test_broken_front_matter(twolane: Cli, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from twolane.model import ProblemCode
+from twolane.parsing.old_encodings import read_as_old
 
 # A NUL this near to the beginning means that the file is no text; one further on is an accident.
 _LOOKED_AT = 8192
@@ -36,19 +37,29 @@ def decode(data: bytes) -> Decoded:
     text = data.decode(encoding, "replace").removeprefix("\ufeff")
     if encoding != "utf-8" and "\0" in text[:_LOOKED_AT]:
         return Decoded(None, ProblemCode.BINARY, "it is not a text file: it holds NUL characters")
+    if encoding == "utf-8" and "\ufffd" in text and not _is_valid(data, encoding):
+        old = read_as_old(data, text)
+        if old is not None:
+            text, name = old
+            reason = f"it is not UTF-8, and was read as {name}; convert it if that is wrong"
+            return Decoded(_clean(text), ProblemCode.NOT_UTF8, reason)
     if len(_UNREADABLE.findall(text)) > _UNREADABLE_SHARE * len(text):
         reason = (
             "most of it is not UTF-8 text; "
             "if it is a note in an older encoding, convert it to UTF-8"
         )
         return Decoded(None, ProblemCode.BINARY, reason)
-    clean = text.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n")
-    clean = composed(clean)
+    clean = _clean(text)
     if "\ufffd" in text and not _is_valid(data, encoding):
         line = clean.count("\n", 0, clean.index("\ufffd")) + 1
         reason = f"line {line} is not valid {encoding.upper()}; what could not be read is marked �"
         return Decoded(clean, ProblemCode.NOT_UTF8, reason)
     return Decoded(clean)
+
+
+def _clean(text: str) -> str:
+    """The text in NFC with LF line ends and without NUL characters."""
+    return composed(text.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n"))
 
 
 # Nothing composes with an ASCII character after it, so a text may be cut before any of these.
