@@ -108,4 +108,5 @@ def test_binary_files_stay_binary(lowest: int) -> None:
     for _ in range(20):
         data = bytes(dice.randrange(lowest, 256) for _ in range(1000))
         assert decode(data).code == ProblemCode.BINARY
+    assert decode(b"\xff\xe2" * 1000).code == ProblemCode.BINARY
     assert decode("Листья и трава".encode("cp1251") + b"\0\1").code == ProblemCode.BINARY

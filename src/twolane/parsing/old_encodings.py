@@ -16,6 +16,9 @@ _LOOKED_AT = 200_000
 # Fewer Cyrillic letters than this may be an accident.
 _FEWEST_CYRILLIC = 6
 
+# Letters that go on and on are no word.
+_LONGEST_WORD = 50
+
 # Of high bytes, at least this share must be letters of words that look right.
 # The others are quotes, dashes, and words that the rules do not know.
 _CYRILLIC_SHARE = 0.8
@@ -96,8 +99,9 @@ def _is_western(text: str) -> bool:
 
 
 def _is_cased(word: str) -> bool:
-    """Whether capitals stand where they may: nowhere, at the beginning, or everywhere."""
-    return word[1:].islower() or word.isupper() or len(word) == 1
+    """Whether capitals stand where they may in a word: nowhere, at its beginning, everywhere."""
+    cased = word[1:].islower() or word.isupper() or len(word) == 1
+    return cased and len(word) <= _LONGEST_WORD
 
 
 def _has_latin(word: str) -> bool:
