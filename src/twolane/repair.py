@@ -4,14 +4,15 @@ A typed word that no document holds is a slip more often than a wish:
 another keyboard layout, another script, a typo, a compound written apart or together,
 or part of a word.
 A repaired word keeps its text, gets the terms that may have been meant, and counts for less.
-A usual word is no slip: it is only widened by words that are almost it, and means what it says.
+A word that is spelled right is no slip: it is only widened by words that are almost it, and means
+what it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from dataclasses import replace
+from itertools import pairwise
 
 from twolane.answers import Repair
 from twolane.language import (
@@ -23,12 +24,25 @@ from twolane.language import (
     tokens,
     words_of,
 )
+from twolane.language.right_words import (
+    are_kin,
+    are_twins,
+    is_compound_with,
+    is_rare,
+    is_right,
+)
 from twolane.language.scripts import script_of
-from twolane.language.usual_words import is_usual
-from twolane.ports import Retrieval
 from twolane.query import Query
 from twolane.scopes import Word
-from twolane.spelling import in_cyrillic, other_layout, rough, tolerance
+from twolane.spelling import (
+    begins_rightly,
+    consonants,
+    in_cyrillic,
+    other_layout,
+    rough,
+    tolerance,
+)
+from twolane.vocabulary import Vocabulary
 
 # How surely each kind of slip is one; a guess is worth less than what was typed.
 TRUST = {
@@ -52,42 +66,13 @@ _MOST = 5
 _SHORTEST_BEGINNING = 4
 _SHORTEST_PART = 4
 
-# Two stems that begin alike for this much of their length are forms of one word.
-_SAME_WORD = 2 / 3
+_SHORTEST_HALF = 3
 
+# Shorter words have too few consonants to be known by.
+_SHORTEST_BY_EAR = 4
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The terms that the index holds, with what repairing needs to know of them."""
-
-    terms: Sequence[str]
-    known: frozenset[str]
-    rough: dict[str, list[str]]
-
-    @classmethod
-    def of(cls, terms: Sequence[str]) -> Vocabulary:
-        """A vocabulary of these terms."""
-        roughly: dict[str, list[str]] = {}
-        for term in terms:
-            if not term.isascii() or term.isalpha():
-                roughly.setdefault(rough(term), []).append(term)
-        return cls(terms, frozenset(terms), roughly)
-
-
-class HeldVocabulary:
-    """The vocabulary of a store, made anew only when the store's terms change."""
-
-    def __init__(self, retrieval: Retrieval) -> None:
-        self._retrieval = retrieval
-        self._made: tuple[Sequence[str], Vocabulary] | None = None
-
-    def current(self) -> Vocabulary:
-        """The vocabulary as it is now."""
-        terms = self._retrieval.vocabulary()
-        made = self._made
-        if made is None or made[0] is not terms:
-            made = self._made = (terms, Vocabulary.of(terms))
-        return made[1]
+# Shorter pieces make sense under either layout by chance.
+_SHORTEST_SLIP = 3
 
 
 def repaired(
@@ -108,8 +93,14 @@ def repaired(
     replacement: dict[Word, Word] = {}
     meant: list[str] = []
     few = len(query.words) <= _FEW_WORDS
-    for piece in query.meaning.split():
-        found = list(_repairs_of(piece, unknown, held_terms, held, few))
+    pieces = query.meaning.split()
+    slips = _layout_slips(pieces, unknown, held_terms, held)
+    for piece in pieces:
+        if piece in slips:
+            found = [slips[piece]]
+        else:
+            each = (_repair(text, held_terms, held, few) for text in _lost(piece, unknown))
+            found = [one for one in each if one]
         repairs += found
         for repair in found:
             for word in unknown:
@@ -127,7 +118,8 @@ def repaired(
         marks=tuple(replacement.get(word, word) for word in query.marks),
         meaning=" ".join(meant),
     )
-    return replace(mended, reading=_reading(query, mended, held)), tuple(repairs)
+    telling = [word for word in mended.words if word not in unknown]
+    return replace(mended, reading=_reading(query, mended, telling, held)), tuple(repairs)
 
 
 def _replaced(word: Word, repair: Repair) -> Word:
@@ -145,15 +137,17 @@ def _meant(piece: str, repairs: Sequence[Repair]) -> str:
     return piece
 
 
-def _reading(query: Query, mended: Query, held: Collection[str]) -> Reading:
+def _reading(
+    query: Query, mended: Query, telling: Sequence[Word], held: Collection[str]
+) -> Reading:
     """The languages of what was meant; keys pressed under the wrong layout say nothing of them.
 
-    A query whose words are all held in the other script alone (`постгрес`, where notes have
-    `Postgres`) may be in either language: words can judge the notes of both.
+    A short query whose `telling` words, those that documents hold, are all in the other script
+    (`постгрес`, where notes have `Postgres`) may be in either language: words can judge both.
     """
     reading = query.reading if mended.meaning == query.meaning else read(mended.meaning, held)
-    if all(_is_elsewhere(word) for word in mended.words):
-        also = read(" ".join(term for word in mended.words for term in word.terms), held)
+    if len(mended.words) <= _FEW_WORDS and all(map(_is_elsewhere, telling)):
+        also = read(" ".join(term for word in telling for term in word.terms), held)
         return replace(reading, languages=reading.languages | also.languages)
     return reading
 
@@ -168,24 +162,31 @@ def _tokens_of(text: str) -> list[str]:
     return [token.text for token in tokens(text)]
 
 
-def _repairs_of(
-    piece: str,
+def _lost(piece: str, unknown: Sequence[Word]) -> list[str]:
+    """The tokens of a piece that no document holds."""
+    return [text for text in _tokens_of(piece) if any(word.text == text for word in unknown)]
+
+
+def _layout_slips(
+    pieces: Sequence[str],
     unknown: Sequence[Word],
     vocabulary: Vocabulary,
     held: Collection[str],
-    few: bool,
-) -> Iterator[Repair]:
-    lost = [text for text in _tokens_of(piece) if any(word.text == text for word in unknown)]
-    if not lost:
-        return
-    slip = _layout_slip(piece, vocabulary, held)
-    if slip:
-        yield slip
-        return
-    for text in lost:
-        repair = _repair(text, vocabulary, held, few)
-        if repair:
-            yield repair
+) -> dict[str, Repair]:
+    """The pieces that make sense under the other keyboard layout, and none under their own.
+
+    Who typed a long word under the wrong layout typed the short ones around it so, too;
+    a short one alone is a coincidence.
+    """
+    slips: dict[str, Repair] = {}
+    for piece in pieces:
+        lost = _lost(piece, unknown)
+        if lost and not any(is_right(one) for one in lost if len(one) >= _SHORTEST_SLIP):
+            slip = _layout_slip(piece, vocabulary, held)
+            if slip:
+                slips[piece] = slip
+    written = " ".join(slip.written or "" for slip in slips.values())
+    return slips if any(len(text) >= _SHORTEST_SLIP for text in _tokens_of(written)) else {}
 
 
 def _layout_slip(piece: str, vocabulary: Vocabulary, held: Collection[str]) -> Repair | None:
@@ -194,10 +195,18 @@ def _layout_slip(piece: str, vocabulary: Vocabulary, held: Collection[str]) -> R
     words = words_of(other, held)
     if not words or other == piece:
         return None
-    hits = [tuple(term for term in word.terms if term in vocabulary.known) for word in words]
+    hits = [
+        tuple(t for t in word.terms if t in vocabulary.known and _is_stem_of(t, word.text))
+        for word in words
+    ]
     if not all(hits):
         return None
     return Repair(piece, tuple(term for terms in hits for term in terms), "layout", other)
+
+
+def _is_stem_of(term: str, word: str) -> bool:
+    """Whether enough is left of a word that was guessed: `ча` of `чай`, but not `о` of `оил`."""
+    return len(term) >= min(_SHORTEST_SLIP, len(word) - 1)
 
 
 def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool) -> Repair | None:
@@ -214,24 +223,37 @@ def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool)
         if not few and kind not in ("symbol", "transliteration"):
             continue
         terms = find(text, stems, vocabulary)
-        if kind in ("typo", "slips") and is_usual(text):
-            terms = [term for term in terms if any(_begins_like(term, stem) for stem in stems)]
+        if terms and kind != "symbol" and is_right(text):
+            terms = _same_word(text, stems, kind, terms)
         if terms:
             return Repair(text, tuple(terms[:_MOST]), kind, _by_ear(text, kind))
     return None
 
 
-def _begins_like(term: str, stem: str) -> bool:
-    """Whether two stems may be of one word (`церков`, `церкв`), unlike `choos` and `chose`."""
-    alike = takewhile(lambda pair: pair[0] == pair[1], zip(term, stem, strict=False))
-    return sum(1 for _ in alike) >= _SAME_WORD * len(stem)
+def _same_word(text: str, stems: Sequence[str], kind: str, terms: Sequence[str]) -> list[str]:
+    """Those of the terms that a word which is spelled right may stand for."""
+    if kind == "transliteration":
+        by_ear = text.isascii() and is_rare(text)
+        long = [term for term in terms if len(term) >= _SHORTEST_SLIP]
+        return [term for term in long if by_ear or are_twins(text, term)]
+    if kind == "compound":
+        # Who writes `carrot` has no `car` in mind.
+        return []
+    form = plain_form(text)
+    return [
+        term
+        for term in terms
+        if term == form
+        or any(are_kin(stem, term) for stem in stems)
+        or is_compound_with(form, term)
+    ]
 
 
 def _by_ear(text: str, kind: str) -> str | None:
-    """What a transliterated word is in its own letters; a usual word has its own meaning."""
-    if kind != "transliteration" or not text.isascii() or is_usual(text):
+    """What a transliterated word is in its own letters; a right word has its own meaning."""
+    if kind != "transliteration" or not text.isascii():
         return None
-    return in_cyrillic(text)
+    return in_cyrillic(text) if is_rare(text) else None
 
 
 def _by_parts(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
@@ -241,28 +263,60 @@ def _by_parts(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[
 
 
 def _sounds_alike(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
-    if text.isascii() and script_of(text) == "latin":
-        (by_ear, *_) = terms_of(in_cyrillic(text), ["ru"])
-        exact = [term for term in by_ear if term in vocabulary.known]
-        if exact:
-            return exact
-        stems = by_ear
-    elif script_of(text) == "cyrillic":
-        (by_ear, *_) = terms_of(rough(text), ["en"])
-        exact = [term for term in by_ear if term in vocabulary.known]
-        if exact:
-            return exact
-    other = not text.isascii()
+    """Terms of the other script that sound like the word: as it is spelled there, or roughly."""
+    script = script_of(text)
+    if len(text) == 1 or script not in ("latin", "cyrillic"):
+        return []
+    if script == "latin" and text.isascii():
+        spelled, language = in_cyrillic(text), "ru"
+    else:
+        spelled, language = rough(text), "en"
+    (by_ear, *_) = terms_of(spelled, [language])
+    exact = [term for term in by_ear if term in vocabulary.known and _is_stem_of(term, spelled)]
+    if exact:
+        return exact
     return [
         term
-        for stem in stems
+        for stem in (by_ear if language == "ru" else stems)
         for term in vocabulary.rough.get(rough(stem), ())
-        if term.isascii() is other
+        if script_of(term) != script and len(term) >= _SHORTEST_BY_EAR
     ]
 
 
 def _one_slip(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
-    return _near(text, stems, vocabulary, 1)
+    return _near(text, stems, vocabulary, 1) or _by_ear_alone(text, stems, vocabulary)
+
+
+def _by_ear_alone(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """The one term that a short word, in small letters, sounds like: `барщ` is `борщ`.
+
+    Short words are near many others: what begins otherwise or differs in a consonant is another
+    word, and where two are as near nobody can tell which was meant.
+    """
+    if not text.islower() or not text.isalpha() or is_right(text):
+        return []
+    found = {
+        term
+        for stem in stems
+        if len(stem) >= _SHORTEST_BY_EAR and not tolerance(stem)
+        for term in vocabulary.terms
+        if term[0] == stem[0] and script_of(term) == script_of(stem) and _sounds_near(stem, term)
+    }
+    return sorted(found) if len(found) == 1 else []
+
+
+def _sounds_near(stem: str, term: str) -> bool:
+    """Whether they differ in one vowel, its place, a doubled letter or one that was left out."""
+    from rapidfuzz.distance import OSA
+
+    if len(stem) != len(term) and rough(stem) == rough(term):
+        return True
+    if OSA.distance(stem, term, score_cutoff=1) != 1:
+        return False
+    if len(stem) == len(term):
+        return consonants(stem) == consonants(term)
+    # The whole word is long enough to be recognised with a slip in it.
+    return len(stem) < len(term) and bool(tolerance(term))
 
 
 def _more_slips(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
@@ -283,8 +337,12 @@ def _near(text: str, stems: Sequence[str], vocabulary: Vocabulary, most: int) ->
         for term, distance, _ in process.extract(
             stem, vocabulary.terms, scorer=OSA.distance, score_cutoff=allowed, limit=20
         ):
-            if script_of(term) == script_of(text) and len(term) > allowed + 1:
-                # People get the first letter right; a word that shares it is the likelier one.
+            if (
+                script_of(term) == script_of(text)
+                and len(term) > allowed + 1
+                and begins_rightly(stem, term)
+            ):
+                # Of words that begin rightly the one with the same letter is the likelier one.
                 found[term] = min(found.get(term, 9.0), distance + (term[0] != stem[0]) * 0.5)
     return sorted(found, key=lambda term: (found[term], term))
 
@@ -309,11 +367,13 @@ def _apart(text: str, _stems: Sequence[str], vocabulary: Vocabulary) -> list[str
     """Two known words that were written together."""
     form = plain_form(text)
     cuts = [cut for cut in range(1, len(form)) if _is_seam(form, cut)]
+    # Two letters of a stem are in words by chance: `кашель` is no `каша` and `ель`.
+    shortest = 1 if cuts else _SHORTEST_HALF
     for cut in cuts or range(3, len(form) - 2):
-        first, second = form[:cut], form[cut:]
         halves = [
-            next((t for t in terms_of(half, [None])[0] if t in vocabulary.known), None)
-            for half in (first, second)
+            next((t for t in stems if t in vocabulary.known and len(t) >= shortest), None)
+            for half in (form[:cut], form[cut:])
+            for stems in terms_of(half, [None])[:1]
         ]
         if halves[0] and halves[1]:
             return [halves[0], halves[1]]

@@ -76,6 +76,8 @@ _VARIANTS: tuple[tuple[str, str], ...] = (
     ("'", ""),
 )
 
+_VOWELS = re.compile("[aeiou]")
+
 
 def other_layout(text: str) -> str:
     """The text as the same keys would have written it under the other layout."""
@@ -95,6 +97,19 @@ def rough(word: str) -> str:
     for variant, plain in _VARIANTS:
         spelled = spelled.replace(variant, plain)
     return re.sub(r"(.)\1+", r"\1", spelled)
+
+
+def consonants(word: str) -> str:
+    """What is left of a word's rough spelling without its vowels: slips of the ear keep it."""
+    return re.sub(r"(.)\1+", r"\1", _VOWELS.sub("", rough(word)))
+
+
+def begins_rightly(typed: str, meant: str) -> bool:
+    """Whether the first letter was meant, at least if one more or less stands before it.
+
+    People get the first letter of a word right.
+    """
+    return typed[0] in meant[:2] or meant[0] in typed[:2]
 
 
 def tolerance(word: str) -> int:

@@ -12,10 +12,11 @@ from twolane.language.translations import LANGUAGES
 from twolane.ports import Retrieval
 from twolane.query import Query, narrow, parse
 from twolane.query.literal import letters_of, parse_literally
-from twolane.repair import HeldVocabulary, repaired
+from twolane.repair import repaired
 from twolane.scopes import Scope, Word
 from twolane.settings import Settings
 from twolane.translating import with_translations
+from twolane.vocabulary import HeldVocabulary
 
 # So few words say too little about which of their translations was meant.
 _FEW_WORDS = 2

@@ -67,6 +67,7 @@ LEVELS: dict[str, int] = {
     "embedders": 2,
     "relevance_files": 2,
     "lanes": 3,
+    "vocabulary": 3,
     "repair": 3,
     "translating": 3,
     "signals": 3,

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane import Library, Settings
-from twolane.answers import Lane
+from twolane import Answer, Library, Settings
 from twolane.language import stream
 from twolane.language.usual_words import is_usual
 from twolane.query import parse
-from twolane.repair import TRUST, Vocabulary, repaired
+from twolane.repair import TRUST, repaired
 from twolane.scopes import Word
 from twolane.spelling import in_cyrillic, other_layout, rough
+from twolane.vocabulary import Vocabulary
 
 TEXT = """
     Привет, как растут помидоры в теплице? The greenhouse needs authentication tokens and
@@ -108,6 +108,7 @@ def test_meaning_follows_a_repaired_layout() -> None:
         ("ghbdtn greenhouse", {"en", "ru"}),
         ("постгрес", {"en", "ru"}),
         ("помидоры и постгрес", {"ru"}),
+        ("кладовка постгрес", {"en", "ru"}),
         ("grenhouse", {"en"}),
     ],
 )
@@ -168,24 +169,30 @@ def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
         assert literal.search("gjvbljhs").results == ()
 
 
-def test_words_judge_the_notes_that_a_slip_was_meant_for(tmp_path: Path) -> None:
-    """The note that holds the word is first, whichever layout it was typed under."""
+def test_a_slip_finds_what_the_right_spelling_finds(tmp_path: Path) -> None:
+    """The first note, and which notes words can judge, do not depend on the layout."""
     vault = tmp_path / "vault"
     vault.mkdir()
-    loop = "# Loops\n\nThe queue is read by a worker that prints hello, sleeps and reads it again."
-    (vault / "loops.md").write_text(loop, "utf-8")
-    petunias = "# Рассада\n\nКлумба у забора: петуния сорта Привет, бархатцы и немного лобелии."
-    (vault / "рассада.md").write_text(petunias, "utf-8")
-    for number, (english, russian) in enumerate([("Hi", "Здравствуй"), ("Welcome", "Приветик")]):
-        (vault / f"{number}.md").write_text(f"{english}!", "utf-8")
-        (vault / f"день-{number}.md").write_text(f"{russian}!", "utf-8")
+    notes = [
+        "The queue is read by a worker that prints hello, sleeps and reads it again.",
+        "Клумба у забора: петуния сорта Привет, бархатцы и немного лобелии.",
+        *("Hi!", "Welcome!", "Good morning!", "Здравствуй!", "Приветик!", "Доброе утро!"),
+    ]
+    for number, text in enumerate(notes):
+        (vault / f"{number}.md").write_text(text, "utf-8")
     with Library.open(settings=Settings(db=tmp_path / "x.db")) as library:
         library.index(vault)
-        for typed, path in (("руддщ", "loops.md"), ("ghbdtn", "рассада.md")):
-            first = library.search(typed).results[0]
-            assert first.path == path
-            votes = {one.lane: one for one in first.contributions}
-            assert not votes[Lane.LEXICAL].abstained
+        library.embed()
+        for slip, right in (("руддщ", "hello"), ("ghbdtn", "привет"), ("privet", "привет")):
+            found, wanted = library.search(slip), library.search(right)
+            assert found.repairs and not found.degraded
+            assert found.results[0].path == wanted.results[0].path
+            assert _unjudged(found) == _unjudged(wanted)
+
+
+def _unjudged(answer: Answer) -> set[str]:
+    """The documents on which a lane abstained."""
+    return {one.path for one in answer.results if any(vote.abstained for vote in one.contributions)}
 
 
 @pytest.mark.parametrize(
@@ -214,6 +221,95 @@ def test_a_usual_word_keeps_its_meaning() -> None:
         query, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
         assert [repair.kind for repair in repairs] == ["transliteration"]
         assert query.meaning == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "held"),
+    [
+        ("oil", "о"),
+        ("nail", "на"),
+        ("toe", "то"),
+        ("пуля", "pull"),
+        ("R", "К"),
+        ("vs", "мы"),
+        ("two", "твой"),
+        ("sad", "сад"),
+        ("hotel", "хотел"),
+        ("вино", "win"),
+        ("faucet", "facet"),
+        ("statue", "status"),
+        ("planet", "plane"),
+        ("lightning", "light"),
+        ("kotlin", "hotline"),
+        ("exam", "example"),
+        ("rain", "train"),
+        ("moth", "grandmother"),
+        ("snow", "снова"),
+        ("brake", "в браке"),
+        ("матрас", "матрос"),
+        ("кашель", "каша ель"),
+        ("гора", "выгорание"),
+        ("carrot", "car rot"),
+        ("passport", "pass port"),
+    ],
+)
+def test_a_right_word_is_no_slip(typed: str, held: str) -> None:
+    """A word of a language is not taken for one that only looks or sounds like it."""
+    words = Vocabulary.of([*stream(held, "en").split(), *stream(held, "ru").split()])
+    query = parse(typed, HELD)
+    assert repaired(query, lambda _: False, lambda: words, HELD) == (query, ())
+
+
+@pytest.mark.parametrize(
+    ("typed", "held", "kind"),
+    [
+        ("корзинка", "корзина", "typo"),
+        ("щелчок", "щелчки", "typo"),
+        ("lemon", "lemongrass", "beginning"),
+        ("мотор", "motor", "transliteration"),
+        ("student", "студенты", "transliteration"),
+        ("докер", "docker", "transliteration"),
+        ("privet", "привет", "transliteration"),
+        ("borsch", "борщ", "transliteration"),
+    ],
+)
+def test_a_right_word_is_widened_by_its_kin(typed: str, held: str, kind: str) -> None:
+    """Other forms, compounds and the same word in the other script are found."""
+    words = Vocabulary.of([*stream(held, "en").split(), *stream(held, "ru").split()])
+    _, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
+    assert [repair.kind for repair in repairs] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("барщ", "борщ"),
+        ("карова", "корова"),
+        ("wrok", "work"),
+        ("cofee", "coffee"),
+        ("grden", "garden"),
+    ],
+)
+def test_short_words_are_known_by_their_consonants(typed: str, meant: str) -> None:
+    """One wrong vowel, or a letter in the wrong place, is repaired in short words, too."""
+    words = Vocabulary.of([*stream(meant, "en").split(), *stream(meant, "ru").split()])
+    _, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
+    assert [repair.kind for repair in repairs] == ["typo"]
+
+
+def test_short_words_are_not_guessed_among_several() -> None:
+    """Where two words are as near, in names and where a consonant differs nothing is repaired."""
+    words = Vocabulary.of(["борщ", "бурщ", "дам", "дама", "крон"])
+    for typed in ("барщ", "Дима", "крот", "брон"):
+        query = parse(typed, HELD)
+        assert repaired(query, lambda _: False, lambda: words, HELD) == (query, ())
+
+
+def test_short_words_slip_together_with_long_ones() -> None:
+    """Under the wrong layout short words are read with the long one beside them, not alone."""
+    words = Vocabulary.of(["мы", *stream("рассада", "ru").split()])
+    query, _ = repaired(parse("vs hfccflf", HELD), lambda _: False, lambda: words, HELD)
+    assert query.meaning == "мы рассада"
 
 
 def test_words_are_usual_in_any_case_and_of_any_length() -> None:
