@@ -293,6 +293,8 @@ def _by_ear_alone(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> li
     Short words are near many others: what begins otherwise or differs in a consonant is another
     word, and where two are as near nobody can tell which was meant.
     """
+    from rapidfuzz.distance import OSA
+
     if not text.islower() or not text.isalpha() or is_right(text):
         return []
     found = {
@@ -300,23 +302,19 @@ def _by_ear_alone(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> li
         for stem in stems
         if len(stem) >= _SHORTEST_BY_EAR and not tolerance(stem)
         for term in vocabulary.terms
-        if term[0] == stem[0] and script_of(term) == script_of(stem) and _sounds_near(stem, term)
+        if term[0] == stem[0]
+        and OSA.distance(stem, term, score_cutoff=1) == 1
+        and _sounds_near(stem, term)
     }
     return sorted(found) if len(found) == 1 else []
 
 
 def _sounds_near(stem: str, term: str) -> bool:
-    """Whether they differ in one vowel, its place, a doubled letter or one that was left out."""
-    from rapidfuzz.distance import OSA
-
-    if len(stem) != len(term) and rough(stem) == rough(term):
-        return True
-    if OSA.distance(stem, term, score_cutoff=1) != 1:
-        return False
+    """Whether what differs is a vowel, its place, a doubled letter or one that was left out."""
     if len(stem) == len(term):
         return consonants(stem) == consonants(term)
-    # The whole word is long enough to be recognised with a slip in it.
-    return len(stem) < len(term) and bool(tolerance(term))
+    # Where a letter was left out, the whole word is long enough to be recognised without it.
+    return rough(stem) == rough(term) or (len(stem) < len(term) and bool(tolerance(term)))
 
 
 def _more_slips(text: str, stems: Sequence[str], vocabulary: Vocabulary) -> list[str]:
