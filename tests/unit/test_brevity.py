@@ -72,3 +72,24 @@ def test_stubs_do_not_come_first(tmp_path: Path) -> None:
         stubs[brevity] = sum(title in STUBS for title in first)
     assert stubs[True] <= 1
     assert stubs[False] >= 3
+
+
+def test_stubs_are_not_similar_to_each_other(tmp_path: Path) -> None:
+    """A note of one word is similar to what it is about, not to other notes of one word."""
+    notes = tmp_path / "notes"
+    with as_file(files("twolane").joinpath("sample_vault")) as vault:
+        shutil.copytree(vault, notes)
+    for name in ("Помидоры", *STUBS):
+        (notes / f"{name}.md").write_text("")
+    nearest, tomatoes = {}, {}
+    for brevity in (True, False):
+        settings = Settings(db=tmp_path / "library.db", embedder="use", brevity=brevity)
+        with Library.open(settings=settings) as library:
+            library.index(notes)
+            library.embed()
+            nearest[brevity] = library.similar("Inbox", limit=1).results[0].similarity or 0.0
+            similar = library.similar("Помидоры", limit=4).results
+            tomatoes[brevity] = {one.title for one in similar} & set(STUBS)
+    assert nearest[True] < 0.3 < 0.4 < nearest[False]
+    assert tomatoes[False]
+    assert not tomatoes[True]

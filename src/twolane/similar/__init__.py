@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from twolane.answers import Candidate, Degradation, Lane
+from twolane.brevity import without_brevity
 from twolane.chunking.forms import all_form
 from twolane.errors import NotPermitted
 from twolane.linking import linked
@@ -147,6 +148,8 @@ class Similarities:
         if generation is None:
             return None, [], "there are no vectors yet; run `twolane index`"
         own = self._store.vectors(generation.number, [document.id]).get(document.id, [])
+        if self._settings.brevity:
+            own = [(at, without_brevity(vector, generation.space)) for at, vector in own]
         reason = "" if own else f"{document.id} has no vectors yet; run `twolane embed`"
         return generation.number, own, reason
 
