@@ -1,0 +1,40 @@
+"""The page about what each choice is worth is made from stored runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from twolane.evaluation.presets import VARIATIONS
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "benchmarks" / "ablation_page.py"
+
+
+def test_the_page_says_what_the_runs_say() -> None:
+    """Nobody changed a figure on the page by hand, and no figure is missing."""
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_choice_is_measured() -> None:
+    """Each variation that the program knows is in a stored run, on every `dev` set with answers."""
+    wanted = {path.name for path in ROOT.glob("benchmarks/golden/*.dev.json")}
+    wanted -= {"unanswerable.dev.json"}
+    measured: set[str] = set()
+    for label in ("ablation", "embedders"):
+        stored = json.loads(max(ROOT.glob(f"benchmarks/runs/{label}-*.json")).read_text("utf-8"))
+        assert {f"{golden['name']}.json" for golden in stored["sets"]} == wanted
+        settings = stored["settings"]
+        measured |= {preset["name"] for preset in stored["presets"]}
+        # A variation that is the setting already has nothing to measure.
+        measured |= {
+            one.name
+            for one in VARIATIONS
+            if one.changes and all(settings[key] == value for key, value in one.changes.items())
+        }
+    assert {one.name for one in VARIATIONS} <= measured
