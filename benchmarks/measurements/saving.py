@@ -30,8 +30,8 @@ import corpus
 import saved_documents
 from outcome import Goal, Outcome, Room, Table, Taken, median, percentile, timed
 from twolane import Draft, Library, Settings
+from twolane.machine import cores as processors
 from twolane.preparing.in_order import MOST_CORES
-from twolane.preparing.processes import cores as processors
 
 _SAVES = 400
 

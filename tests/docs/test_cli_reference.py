@@ -11,14 +11,14 @@ import pytest
 import typer
 
 from tests.docs.pages import REFERENCE, coded, read, section
-from twolane.interfaces.cli.app import app
+from twolane.interfaces.cli.app import app_for
 
 COMMON = {"--db", "--json", "--quiet", "-q", "--verbose", "-v", "--help", "-h"}
 
 
 def commands(group: Any = None, words: str = "twolane") -> Iterator[tuple[str, Any]]:
     """Each command as it is typed, with what typer knows of it; those of groups, too."""
-    group = group or typer.main.get_command(app)
+    group = group or typer.main.get_command(app_for())
     for name, command in group.commands.items():
         if command.hidden:
             continue
@@ -83,7 +83,7 @@ def test_the_common_options_are_common() -> None:
 def test_the_options_of_the_program_are_described() -> None:
     """What stands before a command is documented, too."""
     text = section(read(REFERENCE / "cli.md"), "## Options of `twolane` itself")
-    assert options(typer.main.get_command(app)) <= set(coded(text))
+    assert options(typer.main.get_command(app_for())) <= set(coded(text))
 
 
 def test_every_mode_is_described() -> None:

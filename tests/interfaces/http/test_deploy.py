@@ -20,7 +20,7 @@ from tests.docs.pages import DOCS, ROOT, read
 from tests.interfaces.conftest import Cli, write
 from tests.interfaces.http.conftest import serving
 from tests.interfaces.test_wheel import BUILT_FROM
-from twolane.interfaces.cli.app import app
+from twolane.interfaces.cli.app import app_for
 from twolane.settings import Settings, meanings
 
 DEPLOY = ROOT / "deploy"
@@ -55,7 +55,7 @@ def unit(name: str) -> dict[str, str]:
 
 def known_options(words: list[str]) -> bool:
     """Whether the program has the command and each option of a command line."""
-    commands: Any = typer.main.get_command(app)
+    commands: Any = typer.main.get_command(app_for())
     options = {one for given in commands.commands[words[0]].params for one in given.opts}
     return {word for word in words[1:] if word.startswith("-")} <= options
 

@@ -1,82 +1,81 @@
-"""All commands under one name."""
+"""All commands under one name, each loaded when it is called."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 from twolane import __version__
-from twolane.interfaces.cli.changing import archive, delete, purge, touch, unarchive, undelete
-from twolane.interfaces.cli.collection import collection
-from twolane.interfaces.cli.completion import completion
-from twolane.interfaces.cli.copies import backup, restore
-from twolane.interfaces.cli.embed import embed
-from twolane.interfaces.cli.eval import evaluation
-from twolane.interfaces.cli.exporting import export
-from twolane.interfaces.cli.generation import generation
 from twolane.interfaces.cli.guard import guarded
-from twolane.interfaces.cli.importing import importing
-from twolane.interfaces.cli.index import index
-from twolane.interfaces.cli.mcp import mcp
-from twolane.interfaces.cli.reading import get, outline
-from twolane.interfaces.cli.save import save
-from twolane.interfaces.cli.search import search
-from twolane.interfaces.cli.serve import serve
-from twolane.interfaces.cli.settings import settings
-from twolane.interfaces.cli.similar import similar
-from twolane.interfaces.cli.status import doctor, status
-from twolane.interfaces.cli.tag import tag
-from twolane.interfaces.cli.token import token
-from twolane.interfaces.cli.ui import ui
-from twolane.interfaces.cli.watch import watch
-from twolane.interfaces.cli.why import why
 
-app = typer.Typer(
-    name="twolane",
-    help="Search your notes by words and by meaning.",
-    epilog="Begin with: twolane index FOLDER",
-    no_args_is_help=True,
-    # Help in plain text is quicker, fits any width and reads well in a pipe.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+# The module of each command, in the order in which help shows them.
+_COMMANDS: Mapping[str, str] = {
+    "index": "index",
+    "search": "search",
+    "ui": "ui",
+    "why": "why",
+    "similar": "similar",
+    "get": "reading",
+    "outline": "reading",
+    "embed": "embed",
+    "watch": "watch",
+    "status": "status",
+    "doctor": "status",
+    "backup": "copies",
+    "restore": "copies",
+    "settings": "settings",
+    "serve": "serve",
+    "save": "save",
+    "mcp": "mcp",
+    "delete": "changing",
+    "undelete": "changing",
+    "purge": "changing",
+    "archive": "changing",
+    "unarchive": "changing",
+    "touch": "changing",
+    "export": "exporting",
+    "completion": "completion",
+}
 
-for _command in (
-    index,
-    search,
-    ui,
-    why,
-    similar,
-    get,
-    outline,
-    embed,
-    watch,
-    status,
-    doctor,
-    backup,
-    restore,
-    settings,
-    serve,
-    save,
-    mcp,
-    delete,
-    undelete,
-    purge,
-    archive,
-    unarchive,
-    touch,
-    export,
-    completion,
-):
-    app.command()(guarded(_command))
-app.add_typer(importing)
-app.add_typer(collection)
-app.add_typer(tag)
-app.add_typer(generation)
-app.add_typer(token)
-app.add_typer(evaluation)
+# Commands that have commands of their own: where they are, and by which name.
+_GROUPS: Mapping[str, tuple[str, str]] = {
+    "import": ("importing", "importing"),
+    "collection": ("collection", "collection"),
+    "tag": ("tag", "tag"),
+    "generation": ("generation", "generation"),
+    "token": ("token", "token"),
+    "eval": ("eval", "evaluation"),
+}
+
+
+def app_for(name: str | None = None) -> typer.Typer:
+    """The command of this name alone, which starts sooner; all commands if there is none."""
+    app = typer.Typer(
+        name="twolane",
+        help="Search your notes by words and by meaning.",
+        epilog="Begin with: twolane index FOLDER",
+        no_args_is_help=True,
+        # Help in plain text is quicker, fits any width and reads well in a pipe.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_twolane)
+    one = name in _COMMANDS or name in _GROUPS
+    for command, module in _COMMANDS.items():
+        if command == name or not one:
+            app.command(command)(guarded(_loaded(module, command)))
+    for group, (module, known_as) in _GROUPS.items():
+        if group == name or not one:
+            app.add_typer(_loaded(module, known_as))
+    return app
+
+
+def _loaded(module: str, name: str) -> Any:
+    return getattr(import_module(f"twolane.interfaces.cli.{module}"), name)
 
 
 def _show_version(wanted: bool) -> None:
@@ -85,7 +84,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _twolane(
     version: Annotated[
         bool,
