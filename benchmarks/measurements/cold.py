@@ -10,6 +10,7 @@ The kinds take turns, files are in the system's cache, and bytecode is compiled 
 
 from __future__ import annotations
 
+import compileall
 import json
 import resource
 import shutil
@@ -19,7 +20,7 @@ from typing import Any
 import corpus
 import synthetic_library
 from outcome import Goal, Outcome, Room, Table, median, timed
-from processes import environment, run
+from processes import SOURCE, environment, run
 
 _KINDS = ("python -c pass", "lexical", "hybrid, model cache", "hybrid, no model cache")
 _QUERIES = ("how do I keep the kitchen chain clean", "как хранить книги на кухне")
@@ -31,6 +32,8 @@ def measure(room: Room) -> Outcome:
     library = synthetic_library.library(room.folder, count)
     filled, empty = room.folder / "cold-cache", room.folder / "cold-no-cache"
     _fill(filled, room.folder)
+    # As an installed package is, whatever this machine's environment says about writing bytecode.
+    compileall.compile_dir(SOURCE, quiet=2)
     raw: list[dict[str, Any]] = []
     for repetition in range(room.size(7, 2)):
         query = _QUERIES[repetition % 2]
