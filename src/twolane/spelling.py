@@ -96,12 +96,16 @@ def rough(word: str) -> str:
     spelled = "".join(_ROUGH.get(char, char) for char in word.lower())
     for variant, plain in _VARIANTS:
         spelled = spelled.replace(variant, plain)
-    return re.sub(r"(.)\1+", r"\1", spelled)
+    return _without_doubles(spelled)
 
 
 def consonants(word: str) -> str:
     """What is left of a word's rough spelling without its vowels: slips of the ear keep it."""
-    return re.sub(r"(.)\1+", r"\1", _VOWELS.sub("", rough(word)))
+    return _without_doubles(_VOWELS.sub("", rough(word)))
+
+
+def _without_doubles(text: str) -> str:
+    return re.sub(r"(.)\1+", r"\1", text)
 
 
 def begins_rightly(typed: str, meant: str) -> bool:

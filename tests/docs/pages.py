@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,3 +75,14 @@ def rows(text: str) -> list[list[str]]:
 def coded(text: str) -> list[str]:
     """What stands between backticks."""
     return re.findall(r"`([^`\n]+)`", text)
+
+
+def out_of_date(script: str) -> str:
+    """What a script of `benchmarks` says against the page that it makes; nothing if it is right."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / script, "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return "" if done.returncode == 0 else done.stderr or f"exit code {done.returncode}"

