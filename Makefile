@@ -63,8 +63,8 @@ bench: $(VENV)/test.stamp
 relevance: $(VENV)/test.stamp
 	for embedder in use e5 ensemble; do \
 	  $(BIN)/twolane eval calibrate benchmarks/golden/*.dev.json --adopt --quiet \
-	    --runs benchmarks/calibrations --set embedder=$$embedder \
-	    --set relevance_file=src/twolane/relevance.json || exit 1; \
+	    --runs benchmarks/calibrations --set embedding.embedder=$$embedder \
+	    --set search.relevance_file=src/twolane/ranking/relevance.json || exit 1; \
 	done
 
 clean:

@@ -49,7 +49,7 @@ _PARTS = (
 )
 
 _NOTES = {
-    "embedders": "Here everything is compared with `embedder = ensemble`.\n",
+    "embedders": "Here everything is compared with `embedding.embedder = ensemble`.\n",
     "story": """\
 The [steps of another team](the-story.md), each with those before it; figures are nDCG@10 itself.
 """,

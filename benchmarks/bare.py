@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from twolane.model import FIELDS, Stems
+from twolane.model.document import FIELDS, Stems
 
 # As FTS5 comes: it keeps the texts that it indexes. The columns and the tokenizer are the store's.
 _PLAIN = """

@@ -8,7 +8,7 @@ The direction is the mean of the vectors of words that the model's own tokenizer
 frequent ones of its sixteen languages, taken at regular distances.
 No golden set and no note has a part in it.
 Prints how much of it words, pairs of words and sentences hold, and writes
-`src/twolane/brevity.json`.
+`src/twolane/embedding/length_bias.json`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from twolane.embedders.use import MODEL, UseEmbedder
-from twolane.language.usual_words import pieces
+from twolane.embedding.embedders.use import MODEL, UseEmbedder
+from twolane.text.usual_words import pieces
 
-TARGET = Path(__file__).parents[1] / "src" / "twolane" / "brevity.json"
+TARGET = Path(__file__).parents[1] / "src" / "twolane" / "embedding" / "length_bias.json"
 
 # Half of the words make the direction, the others show whether it holds for words in general.
 WORDS = 4_000

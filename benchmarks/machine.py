@@ -21,6 +21,7 @@ _DISTRIBUTIONS = (
     "py3langid",
     "PyStemmer",
     "PyYAML",
+    "threadpoolctl",
     "typer",
 )
 
@@ -50,6 +51,11 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             found[name] = "not installed"
     return found
+
+
+def threads_told() -> dict[str, str]:
+    """The variables that tell libraries how many threads to take; users set none of them."""
+    return {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")}
 
 
 def machine() -> dict[str, Any]:

@@ -18,7 +18,6 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TWOLANE_")}
     return {
         **kept,
-        "OPENBLAS_NUM_THREADS": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, (str(SOURCE.parent), kept.get("PYTHONPATH")))),
         "XDG_CONFIG_HOME": str(folder / "config"),
         "XDG_DATA_HOME": str(folder / "data"),

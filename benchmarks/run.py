@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -47,6 +46,9 @@ NAMES = (
     "page",
     "serve",
     "generated",
+    "leaks",
+    "hostile",
+    "walk",
     "faults",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -104,7 +106,7 @@ def _here(name: str, folder: Path, *, quick: bool) -> int:
             "machine": machine.machine(),
             "load before": before,
             "load after": machine.load(),
-            "environment": {"OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS")},
+            "environment": machine.threads_told(),
             "method": (module.__doc__ or "").strip(),
             "facts": outcome.facts,
             "goals": [{**asdict(goal), "met": goal.met} for goal in outcome.goals],

@@ -8,6 +8,7 @@ Notes skip parsing and language detection, which other measurements time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -16,31 +17,33 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 import corpus
-from twolane.chunking import CHUNKER, estimate_tokens
-from twolane.copies import sketch
-from twolane.embedders.use import UseEmbedder
-from twolane.language import stream
-from twolane.model import (
+from twolane.embedding.embedders.use import UseEmbedder
+from twolane.embedding.sentence_codes import coded
+from twolane.ingest.analysis import analyzer_version
+from twolane.ingest.chunking import CHUNKER, estimate_tokens
+from twolane.model.document import (
     Batch,
     Chunk,
     Collection,
     Document,
     Heading,
     Prepared,
-    Space,
     Stems,
     digest,
     passage_digest,
 )
-from twolane.preparing import recipe
-from twolane.sentence_codes import coded
+from twolane.model.space import Space
+from twolane.ports.documents import PutCollection
+from twolane.ports.vectors import NewVector
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
+from twolane.text.shingles import sketch
+from twolane.text.tokens import stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from twolane.ports import Vector
+    from twolane.ports.vectors import Vector
 
     Vectors = NDArray[np.float32]
 
@@ -56,38 +59,36 @@ _SPREAD = 0.8
 _SENTENCES = 10
 
 
-def library(folder: Path, count: int) -> Path:
-    """A database with so many notes, passages and vectors; made once per folder."""
-    path = folder / f"library-{count}.db"
+def library(folder: Path, count: int, *, joined: int = 1) -> Path:
+    """A database with so many notes, passages and vectors; made once per folder.
+
+    Each note is `joined` notes of the corpus in one.
+    """
+    path = folder / (f"library-{count}.db" if joined == 1 else f"library-{count}x{joined}.db")
     if path.exists():
         return path
     settings = Settings()
     unfinished = path.with_suffix(".unfinished")
-    store = SqliteStore.open(unfinished)
-    store.add_collection(Collection(COLLECTION))
-    generation = store.open_generation(space()).number
+    store = open_stores(unfinished)
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
+    generation = store.vectors.open_generation(space()).number
     made = vectors(count, space().dimensions)
     first = 0
-    for batch in batches(prepared(count, settings), settings.batch):
-        store.apply(Batch(COLLECTION, batch))
+    for batch in batches(prepared(count, settings, joined=joined), settings.index.batch):
+        store.documents.apply(Batch(COLLECTION, batch))
         chunks = [one.chunks[0] for one in batch]
-        store.add_vectors(
+        rows = zip(chunks, made[first : first + len(batch)], strict=True)
+        store.vectors.add(
             generation,
             [
-                (chunk.content_hash, chunk.text_hash, vector)
-                for chunk, vector in zip(chunks, made[first : first + len(batch)], strict=True)
+                NewVector(chunk.content_hash, vector, codes(vector, first + place))
+                for place, (chunk, vector) in enumerate(rows)
             ],
-            {
-                chunk.content_hash: codes(vector, first + place)
-                for place, (chunk, vector) in enumerate(
-                    zip(chunks, made[first : first + len(batch)], strict=True)
-                )
-            },
         )
         first += len(batch)
     # A library that was indexed a while ago has nothing left to do.
-    store.settle()
-    store.close()
+    store.maintenance.settle()
+    store.maintenance.close()
     unfinished.rename(path)
     return path
 
@@ -119,11 +120,14 @@ def vectors(count: int, dimensions: int, *, seed: int = corpus.SEED) -> Vectors:
     return found
 
 
-def prepared(count: int, settings: Settings) -> Iterator[Prepared]:
+def prepared(count: int, settings: Settings, *, joined: int = 1) -> Iterator[Prepared]:
     """Notes of one passage, analysed as far as the store needs."""
-    analysed = recipe(settings)
-    for note in corpus.notes(count, sections=False):
-        yield _prepared(note, analysed)
+    analysed = analyzer_version(settings)
+    notes = corpus.notes(count * joined, sections=False)
+    for first in notes:
+        rest = islice(notes, joined - 1)
+        sections = (*first.sections, *(part for note in rest for part in note.sections))
+        yield _prepared(replace(first, sections=sections), analysed)
 
 
 def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -166,4 +170,4 @@ def _prepared(note: corpus.Note, analysed: str) -> Prepared:
         headings=stream(note.title, note.language),
         body=stream(body, note.language),
     )
-    return Prepared(document, (chunk,), stems, recipe=analysed, sketch=sketch(stems.body))
+    return Prepared(document, (chunk,), stems, analyzer_version=analysed, sketch=sketch(stems.body))

@@ -33,7 +33,8 @@ Compare the ratios; seconds depend on the machine and on what else it was doing.
 How busy it was stands at the end of this page: with a load average above the number of cores, \
 everything waits its turn, and the column of CPU time says more about the code than the clock does.
 The clock decides all the same whether a goal is met.
-NumPy's library for linear algebra had one thread on both sides (`OPENBLAS_NUM_THREADS=1`).
+Both sides run as a user would run them; a variable that told a library how many threads to take \
+stands before the command at the end of this page.
 The notes are synthetic: words follow Zipf's law over the vocabulary of the notes in this \
 repository, half of them English, four in ten Russian, one in ten both.
 This page says nothing about the quality of the answers.
@@ -111,7 +112,7 @@ def _setup(results: Sequence[Result]) -> str:
         load = " → ".join(_load(result[when]) for when in ("load before", "load after"))
         rows.append(
             (
-                f"`{result['command']}`",
+                f"`{_told(result)}{result['command']}`",
                 f"{result['started'][:10]}",
                 f"{code['version']}, {code['commit'] or 'no commit'}{changed}",
                 f"`{code['source']}`",
@@ -123,6 +124,11 @@ def _setup(results: Sequence[Result]) -> str:
     columns = ("command", "day", "code", "source digest", "machine", "load average", "took")
     versions = sorted({item for result in results for item in result["versions"].items()})
     return f"{markdown_table(columns, rows)}\n{markdown_table(('package', 'version'), versions)}"
+
+
+def _told(result: Result) -> str:
+    """The variables that were set, as a shell would be told."""
+    return "".join(f"{name}={value} " for name, value in result["environment"].items() if value)
 
 
 def _load(values: Sequence[float] | None) -> str:

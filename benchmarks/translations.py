@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from twolane.embedders.use import UseEmbedder
-from twolane.language import terms_of
-from twolane.language.function_words import FUNCTION_WORDS
-from twolane.language.translations import write_dictionary
+from twolane.embedding.embedders.use import UseEmbedder
+from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.tokens import terms_of
+from twolane.text.translations import write_dictionary
 
 # So many neighbours, because most of them are in no note: few words have to do for many.
 NEIGHBOURS = 12
@@ -32,7 +32,7 @@ LEAST = 0.5
 _BATCH = 256
 _BLOCK = 1024
 
-TARGET = Path(__file__).parents[1] / "src/twolane/language/translations.bin"
+TARGET = Path(__file__).parents[1] / "src/twolane/text/translations.bin"
 
 Matrix = NDArray[np.float32]
 

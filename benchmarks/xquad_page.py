@@ -2,7 +2,7 @@
 
     python benchmarks/xquad_page.py [--check]
 
-Takes every `benchmarks/results/xquad-*.json`, which `twolane eval xquad --figures` writes, and
+Takes every `benchmarks/results/xquad-*.json`, which `benchmarks/xquad.py figures` writes, and
 writes `docs/reference/xquad.md`.
 With `--check` it writes nothing, and exits with 1 if the page is not what the results say.
 """
@@ -29,9 +29,18 @@ _OPENING = """# Search across languages
 
 [XQuAD](https://github.com/google-deepmind/xquad) has the same 240 paragraphs and 1,190 questions \
 in several languages (Artetxe, Ruder and Yogatama, ACL 2020; CC BY-SA 4.0).
-`twolane eval xquad` makes every paragraph a note in each language, without a title, all in one \
-index, and asks every question in each language.
-How to get the data and repeat this: [`twolane eval xquad`](eval-ablate.md#twolane-eval-xquad).
+Every paragraph is a note in each language, without a title, all in one index, and every question \
+is asked in each language.
+To repeat this, with the files `xquad.en.json` and so on of that repository in FOLDER:
+
+```
+python benchmarks/xquad.py notes FOLDER OUT --languages en,ru
+twolane eval run OUT/xquad-en-ru.json
+python benchmarks/xquad.py figures eval-runs/RUN.json benchmarks/results/xquad-en-ru-use.json
+python benchmarks/xquad_page.py
+```
+
+Stored runs hold the questions; keep them out of what you publish under another licence.
 
 nDCG@10 counts every language version of the right paragraph.
 R@1 and R@10 from one language to another count only the version in that other language, while \

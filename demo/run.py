@@ -88,8 +88,6 @@ def _environment(folder: Path) -> dict[str, str]:
     """The environment without the user's settings, and with every file of ours in the folder."""
     (folder / "twolane.toml").touch()
     ours = {
-        # One thread is enough for a single query, and idle ones only take turns from others.
-        "OPENBLAS_NUM_THREADS": "1",
         "TWOLANE_DB": str(folder / "twolane.db"),
         "TWOLANE_CACHE": str(folder / "cache"),
         "TWOLANE_CONFIG": str(folder / "twolane.toml"),

@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"\d+\.\d+")
 def session(folder: Path) -> str:
     """The session as text, over the sample vault in a database of its own."""
     with as_file(files("twolane") / "sample_vault") as vault:
-        settings = Settings(db=folder / "d.db", embedder="use")
+        settings = Settings(db=folder / "d.db", embedding={"embedder": "use"})
         with Library.open(settings=settings) as library:
             library.index(vault)
             library.embed()

@@ -22,15 +22,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, is_dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import twolane
-from twolane.preparing import recipe
-from twolane.setting_values import Secret
-from twolane.settings import Settings, meanings
+from twolane.ingest.analysis import analyzer_version
+from twolane.model.errors import BadSetting
+from twolane.settings import DECLARED, Settings
+from twolane.settings.values import Secret
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS_PAGE = ROOT / "docs" / "reference" / "settings.md"
@@ -71,53 +72,79 @@ def pages() -> list[Path]:
 
 def settings_page() -> str:
     """The reference of all settings."""
-    declared = {one.name: one for one in fields(Settings)}
-    rows = [_row(declared[name], meaning) for name, meaning in meanings().items()]
-    again = _listed([one.name for one in fields(Settings) if _reads_again(one)])
-    return "\n".join([_SETTINGS_INTRODUCTION.replace("AGAIN", again), *rows, ""])
+    again = _listed([name for name in DECLARED if _reads_again(name)])
+    sections = [_section(part) for part in fields(Settings) if is_dataclass(part.default)]
+    alone = [_row(name, one) for name, one in DECLARED.items() if "." not in name]
+    introduction = _SETTINGS_INTRODUCTION.replace("AGAIN", again)
+    return "\n".join([introduction, _SETTINGS_HEAD, *alone, *sections, ""])
+
+
+def _section(part: Field[Any]) -> str:
+    """One group: what it is about, and a row for each of its settings."""
+    rows = [_row(name, one) for name, one in DECLARED.items() if name.startswith(f"{part.name}.")]
+    return "\n".join(
+        [f"\n## [{part.name}]\n", str(part.default.__doc__), "", _SETTINGS_HEAD, *rows]
+    )
 
 
 _SETTINGS_INTRODUCTION = """\
-<!-- Written by docs/generate.py from src/twolane/settings.py; edit that file, not this one. -->
+<!-- Written by docs/generate.py from src/twolane/settings/groups.py; edit that file, not this one. -->
 
 # Settings
 
+Settings are in groups; `search.limit` is the setting `limit` of the group `search`.
 A setting has its value from the first of these that names it:
 
-1. an argument of the call (`--db` on the command line, `Settings(...)` in the library);
-2. the environment: `TWOLANE_` and the name in capitals, such as `TWOLANE_LIMIT=10`;
+1. an argument of the call (`--db`, or `--set search.limit=10` where a command has `--set`; `Settings(search={"limit": 10})` in the library);
+2. the environment: `TWOLANE_`, the group and the name in capitals, such as `TWOLANE_SEARCH_LIMIT=10`;
 3. the TOML file `twolane.toml` in the user's configuration directory, or the file that the environment variable `TWOLANE_CONFIG` names;
 4. the default.
 
-`twolane settings` shows every value in effect and where it comes from.
-A list is a TOML list in the file (`include = ["*.md", "*.txt"]`) and is separated by commas in the environment (`TWOLANE_INCLUDE="*.md,*.txt"`).
-An unknown name or an impossible value stops the command with exit code 2 and a message that says what is possible.
+```toml
+db = "~/notes.db"
+
+[search]
+limit = 10
+
+[index]
+include = ["*.md", "*.txt"]
+```
+
+`twolane settings` shows those that are marked with * here, and all that somebody set, with the values in effect and where they come from; `--all` shows every one.
+A list is a TOML list in the file and is separated by commas in the environment (`TWOLANE_INDEX_INCLUDE="*.md,*.txt"`).
+An unknown name or an impossible value stops the command with exit code 2 and a message that says what is possible, or which name is nearest.
+Names of before there were groups (`limit`, `TWOLANE_LIMIT`) work in this release, with a warning that tells the new one.
 
 Changing AGAIN makes the next `twolane index` read every note again; passages that stay the same keep their vectors.
-Changing `embedder`, `model`, `model_dimensions`, `model_input_type` or a prompt makes it embed every passage again.
-`include`, `exclude` and `max_file_bytes` take effect when a folder is indexed the next time.
+Changing `embedding.embedder`, `embedding.model`, `embedding.dimensions`, `embedding.input_type` or a prompt makes it embed every passage again.
+`index.include`, `index.exclude` and `index.max_file_bytes` take effect when a folder is indexed the next time.
 All others take effect at once.
+"""  # noqa: E501 - Markdown has one sentence per line, however long.
 
-| Setting | Default | Allowed | Meaning |
-|---|---|---|---|"""  # noqa: E501 - Markdown has one sentence per line, however long.
+_SETTINGS_HEAD = "| Setting | Default | Allowed | Meaning |\n|---|---|---|---|"
 
 
-def _reads_again(one: Field[Any]) -> bool:
+def _reads_again(name: str) -> bool:
     """Whether notes have to be analysed anew after the setting was changed."""
-    value: Any = one.default
+    value: Any = DECLARED[name].default
     other: Any
     match value:
         case bool():
             other = not value
         case str():
-            other = "xx"
+            other = "ru"
         case tuple():
             other = ("xx",)
-        case Secret():
-            other = Secret("xx")
+        case None | Secret():
+            other = "xx"
         case _:
-            other = (value or 0) + 1
-    return recipe(replace(Settings(), **{one.name: other})) != recipe(Settings())
+            other = value + 1
+    try:
+        changed = Settings(**{name: other})
+    except BadSetting:
+        # One of a few texts, none of which has a part in analysis.
+        return False
+    return analyzer_version(changed) != analyzer_version(Settings())
 
 
 def _listed(names: list[str]) -> str:
@@ -125,8 +152,10 @@ def _listed(names: list[str]) -> str:
     return f"{', '.join(others)} or {last}"
 
 
-def _row(one: Field[Any], meaning: str) -> str:
-    return f"| `{one.name}` | {_default(one.default)} | {_allowed(one)} | {meaning} |"
+def _row(name: str, one: Field[Any]) -> str:
+    mark = r" \*" if one.metadata["shown"] else ""
+    meaning = one.metadata["meaning"]
+    return f"| `{name}`{mark} | {_default(one.default)} | {_allowed(one)} | {meaning} |"
 
 
 def _default(value: object) -> str:
@@ -264,7 +293,6 @@ def home(cache: Path, *, indexed: bool) -> Iterator[Shell]:
             {
                 "HOME": str(folder),
                 "LC_ALL": "C.UTF-8",
-                "OPENBLAS_NUM_THREADS": "1",
                 "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
                 "PYTHONPATH": str(Path(twolane.__file__).parents[1]),
                 "TWOLANE_CACHE": str(cache),

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twolane.copies import sketch
-from twolane.language import fold
-from twolane.model import (
-    Batch,
-    Chunk,
-    Document,
-    Prepared,
-    Space,
-    Stamp,
-    Stems,
-    digest,
-    passage_digest,
-)
-from twolane.scopes import Phrase, Word
+from twolane.model.answer import Sort
+from twolane.model.document import Batch, Chunk, Document, Prepared, Stems, digest, passage_digest
+from twolane.model.problem import FileRecord, Stamp
+from twolane.model.scope import ANYWHERE, Phrase, Scope, Word
+from twolane.model.space import Space
+from twolane.ports.documents import Among, Part, Stats, file_records
+from twolane.ports.lexical import Likeness
+from twolane.ports.vectors import NewVector
+from twolane.text.shingles import sketch
+from twolane.text.tokens import fold
 
 if TYPE_CHECKING:
-    from twolane.ports import Store, Vector
+    from twolane.ports import Stores
+    from twolane.ports.vectors import Vector
 
 COLLECTION = "notes"
 DIMENSIONS = 4
@@ -37,7 +34,7 @@ def prepared(
     *,
     languages: Sequence[str] = ("en",),
     stamp: Stamp | None = None,
-    recipe: str = "",
+    analyzer_version: str = "",
     **fields: Any,
 ) -> Prepared:
     """A document ready to be stored; each paragraph is a chunk, in the languages by turns."""
@@ -48,7 +45,7 @@ def prepared(
     document = Document(id=id, body=body, **fields)
     chunks = chunks_of(document, languages)
     stems = stems_of(document)
-    return Prepared(document, chunks, stems, stamp, recipe, sketch(stems.body))
+    return Prepared(document, chunks, stems, stamp, analyzer_version, sketch(stems.body))
 
 
 def chunks_of(document: Document, languages: Sequence[str] = ("en",)) -> tuple[Chunk, ...]:
@@ -109,10 +106,65 @@ def phrase(text: str, *, quoted: bool = False) -> Phrase:
     return Phrase(words, text if quoted else None)
 
 
-def put(store: Store, *documents: Prepared) -> None:
+def put(store: Stores, *documents: Prepared) -> None:
     """Store the documents in the collection of the first one."""
     collection = documents[0].document.collection
-    store.apply(Batch(collection, upserts=documents))
+    store.documents.apply(Batch(collection, upserts=documents))
+
+
+def documents_of(store: Stores, ids: Sequence[str], scope: Scope = ANYWHERE) -> dict[str, Document]:
+    """The documents with these ids that are in scope."""
+    return {id: one.document for id, one in store.documents.get(ids, scope).items()}
+
+
+def document_of(store: Stores, id: str, scope: Scope = ANYWHERE) -> Document | None:
+    """The document, or None if there is none in scope."""
+    return documents_of(store, [id], scope).get(id)
+
+
+def chunks_in(store: Stores, id: str) -> list[Chunk]:
+    """The chunks of a document that can be found."""
+    held = store.documents.get([id], ANYWHERE, frozenset({Part.CHUNKS}))
+    return list(held[id].chunks) if id in held else []
+
+
+def recent(store: Stores, scope: Scope, limit: int | None = None) -> list[str]:
+    """Ids of the documents in scope, the latest first."""
+    return [one.id for one in store.documents.list(scope, Sort.UPDATED, limit=limit)]
+
+
+def inventory(store: Stores, scope: Scope, *, deleted: bool) -> list[str]:
+    """Ids of what the scope names, hidden documents too: those deleted, or the others."""
+    among = Among.DELETED if deleted else Among.KEPT
+    return [one.id for one in store.documents.list(scope, among=among)]
+
+
+def ledger(store: Stores, collection: str, scope: Scope = ANYWHERE) -> list[FileRecord]:
+    """What became of each file that the scope's owner is told of."""
+    return file_records(store.documents.known(collection), scope.owner)
+
+
+def vocabulary(store: Stores, scope: Scope) -> list[str]:
+    """All terms of the owner's documents."""
+    return sorted(store.lexical.similar_terms("", scope, Likeness.PREFIX, limit=10**6))
+
+
+def passages_of(store: Stores, generation: int) -> dict[str, tuple[str | None, Vector]]:
+    """Language and vector of each embedded passage by content hash, by document and position."""
+    found: dict[str, tuple[str | None, Vector]] = {}
+    ids = [one.id for one in store.documents.list(ANYWHERE)]
+    held = store.vectors.get(generation, ids)
+    for id in ids:
+        chunks = {one.position: one for one in chunks_in(store, id)}
+        for one in held.get(id, ()):
+            chunk = chunks[one.position]
+            found.setdefault(chunk.content_hash, (chunk.language, one.vector))
+    return found
+
+
+def names_in(store: Stores, scope: Scope) -> Stats:
+    """What all documents of the scope's owner say."""
+    return store.documents.stats(scope.all_of_owner)
 
 
 def space(model: str = "toy", *, dimensions: int = DIMENSIONS) -> Space:
@@ -126,12 +178,11 @@ def unit(*values: float) -> Vector:
     return (given / np.linalg.norm(given)).astype(np.float32)
 
 
-def embed(store: Store, generation: int, given: Prepared, *vectors: Vector) -> None:
+def embed(store: Stores, generation: int, given: Prepared, *vectors: Vector) -> None:
     """Store one vector for each of the document's chunks."""
     rows = zip(given.chunks, vectors, strict=True)
-    store.add_vectors(
-        generation, [(chunk.content_hash, chunk.text_hash, vector) for chunk, vector in rows]
-    )
+    store.vectors.add(generation, [NewVector(chunk.content_hash, vector) for chunk, vector in rows])
+    store.queue.complete(generation, [chunk.content_hash for chunk in given.chunks])
 
 
 class Clock:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.model import Space
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.model.space import Space
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix, Vector
+    from twolane.ports.vectors import Matrix, Vector
 
 
 class Counting(HashingEmbedder):

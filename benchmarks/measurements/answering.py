@@ -25,13 +25,12 @@ import corpus
 import synthetic_library
 from measurements.query import PreparedEmbedder
 from outcome import Goal, Outcome, Room, Table, Taken, median, percentile, timed
-from twolane.answers import Answer
 from twolane.library import Library
+from twolane.model.answer import Answer
 from twolane.query import parse
-from twolane.search import Searcher
+from twolane.ranking.search import Searcher
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
-from twolane.stores.sqlite.database import Database
+from twolane.stores.sqlite import open_stores
 
 _REPETITIONS = 5
 
@@ -49,7 +48,7 @@ def measure(room: Room) -> Outcome:
     path = synthetic_library.library(room.folder, count)
     embedder = PreparedEmbedder(synthetic_library.space())
     bare = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    store = SqliteStore(Database.open(path, create=False))
+    store = open_stores(path, create=False)
     with Library(store, Settings(), embedder) as library:
         queries = _prepared(embedder, count, room.size(200, 40))
         for text in queries[: room.size(40, 20)]:

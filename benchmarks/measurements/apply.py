@@ -1,6 +1,6 @@
 """Writing analysed notes into the store, against a bare full-text table.
 
-Notes of about 150 words, parsed and analysed beforehand, go through `SqliteStore.apply` in
+Notes of about 150 words, parsed and analysed beforehand, go through `DocumentStore.apply` in
 batches of the default size.
 The baseline inserts the same streams of stems into an FTS5 table as it comes, which keeps what it
 indexes, with the same columns and tokenizer, on disk, in WAL mode with `synchronous = NORMAL`, in
@@ -26,11 +26,12 @@ import corpus
 from measurements import apply_parts
 from outcome import Goal, Outcome, Room, Table, Taken, median, timed
 from synthetic_library import batches
-from twolane.model import Batch, Collection, Prepared
-from twolane.parsing.markdown import parse_note
-from twolane.preparing import prepare
+from twolane.ingest.analysis import prepare
+from twolane.ingest.parsing.markdown import parse_note
+from twolane.model.document import Batch, Collection, Prepared
+from twolane.ports.documents import PutCollection
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
 
 _REPETITIONS = 5
 _WAYS = ("store", "store, letters settled", "bare", "bare, contentless", "bare with texts")
@@ -40,10 +41,10 @@ def measure(room: Room) -> Outcome:
     """Time the store and its yardsticks by turns."""
     count = room.size(10_000, 1_000)
     settings = Settings()
-    notes = list(batches(_analysed(count, settings), settings.batch))
+    notes = list(batches(_analysed(count, settings), settings.index.batch))
     rows = [
         [
-            (bare.streams(number * settings.batch + place, one.stems), one.document.body)
+            (bare.streams(number * settings.index.batch + place, one.stems), one.document.body)
             for place, one in enumerate(batch, start=1)
         ]
         for number, batch in enumerate(notes)
@@ -105,7 +106,7 @@ def measure(room: Room) -> Outcome:
             parts,
         ],
         rows=[*raw, *parted],
-        facts={**corpus.facts(), "notes": count, "chunks": chunks, "batch": settings.batch},
+        facts={**corpus.facts(), "notes": count, "chunks": chunks, "batch": settings.index.batch},
     )
 
 
@@ -124,10 +125,10 @@ def _analysed(count: int, settings: Settings) -> list[Prepared]:
 def _through_store(
     path: Path, notes: Sequence[Sequence[Prepared]], *, settled: bool = False
 ) -> None:
-    store = SqliteStore.open(path)
-    store.add_collection(Collection("notes"))
+    store = open_stores(path)
+    store.documents.apply(PutCollection(Collection("notes")))
     for batch in notes:
-        store.apply(Batch("notes", batch))
+        store.documents.apply(Batch("notes", batch))
     if settled:
-        store.settle()
-    store.close()
+        store.maintenance.settle()
+    store.maintenance.close()

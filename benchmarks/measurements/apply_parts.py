@@ -18,8 +18,9 @@ from typing import Any, cast
 import apsw
 
 from outcome import Table
-from twolane.model import Batch, Collection, Prepared
-from twolane.stores.sqlite import SqliteStore
+from twolane.model.document import Batch, Collection, Prepared
+from twolane.ports.documents import PutCollection
+from twolane.stores.sqlite import stores_over
 from twolane.stores.sqlite.database import Database
 
 # A statement belongs to the first of these that it holds.
@@ -79,15 +80,15 @@ def parts(
     database = _Watched.open(path, create=True)
     if not isinstance(database, _Watched):
         raise TypeError(f"expected a watched database, not {type(database)}")
-    store = SqliteStore(database)
-    store.add_collection(Collection("notes"))
+    store = stores_over(database)
+    store.documents.apply(PutCollection(Collection("notes")))
 
     def write() -> None:
         for batch in notes:
-            store.apply(Batch("notes", batch))
+            store.documents.apply(Batch("notes", batch))
 
-    found = {"apply": database.over(write), "settle": database.over(store.settle)}
-    store.close()
+    found = {"apply": database.over(write), "settle": database.over(store.maintenance.settle)}
+    store.maintenance.close()
     path.unlink()
     count = sum(map(len, notes))
     rows = [

@@ -96,7 +96,7 @@ def _start(kind: str, library: Path, cache: Path, folder: Path, query: str) -> N
 def _fill(cache: Path, folder: Path) -> None:
     """Leave a picture of the model in the cache, as whoever embeds notes does."""
     code = (
-        "import sys, pathlib; from twolane.embedders.use import UseEmbedder;"
+        "import sys, pathlib; from twolane.embedding.embedders.use import UseEmbedder;"
         "UseEmbedder(pathlib.Path(sys.argv[1]) / 'use').embed_passages(['fill'])"
     )
     run(["-c", code, cache], environment(folder))

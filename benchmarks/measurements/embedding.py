@@ -1,7 +1,8 @@
 """Embedding with the default model: one query at a time, and passages in the pipeline's batches.
 
 The embedder starts from its cache on disk, as every process but the first does.
-The baseline calls the model's own package, loaded as the package loads it, with one thread.
+The baseline calls the model's own package and tells it to take one thread, for with the four that
+it takes otherwise it hardly moves on a machine that is doing something else.
 Both embed the same texts by turns, each text once.
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 import corpus
 from outcome import Goal, Outcome, Room, Table, median, percentile, timed
 from synthetic_library import batches
-from twolane.embedders.use import UseEmbedder
+from twolane.embedding.embedders.use import UseEmbedder
 
 _REPETITIONS = 3
 

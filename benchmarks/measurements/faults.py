@@ -31,15 +31,16 @@ import numpy as np
 import corpus
 from outcome import Goal, Outcome, Room, Table
 from processes import environment, run
-from twolane.chunking import embedded_text
-from twolane.embedders.hashing import HashingEmbedder
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.ingest.chunking import embedded_text
 from twolane.library import Library
-from twolane.scopes import Scope
+from twolane.model.scope import ANYWHERE
+from twolane.ports.documents import Part
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix
+    from twolane.ports.vectors import Matrix
 
 _SAMPLE = 50
 _EVERY = 20
@@ -47,10 +48,10 @@ _EVERY = 20
 # A worker that writes down the hash of every text it embeds; it waits for the start sign.
 _WORKER = """
 import hashlib, pathlib, sys, time
-from twolane.embedders.hashing import HashingEmbedder
+from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.library import Library
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
 db, log, sign = map(pathlib.Path, sys.argv[1:])
 class Writing(HashingEmbedder):
     def embed_passages(self, texts):
@@ -58,7 +59,8 @@ class Writing(HashingEmbedder):
         with log.open("a") as file:
             file.writelines(hashlib.sha256(text.encode()).hexdigest() + "\\n" for text in texts)
         return super().embed_passages(texts)
-with Library(SqliteStore.open(db), Settings(embedder="hashing"), Writing()) as library:
+settings = Settings(embedding={"embedder": "hashing"})
+with Library(open_stores(db), settings, Writing()) as library:
     log.touch()
     while not sign.exists():
         time.sleep(0.01)
@@ -129,7 +131,9 @@ class _Kills:
         dice = random.Random(20_260_101)
         files = sorted(self.vault.rglob("*.md"))
         self.notes = len(files)
-        settings = Settings(db=self.folder / "faults.db", embedder="hashing", batch=50)
+        settings = Settings(
+            db=self.folder / "faults.db", embedding={"embedder": "hashing"}, index={"batch": 50}
+        )
         held = 0
         while self.killed < self.wanted:
             for file in dice.sample(files, max(1, len(files) // 10)):
@@ -193,33 +197,35 @@ class _Kills:
 
 
 def _variables(folder: Path) -> dict[str, str]:
-    return environment(folder, TWOLANE_EMBEDDER="hashing", TWOLANE_BATCH="50")
+    return environment(folder, TWOLANE_EMBEDDING_EMBEDDER="hashing", TWOLANE_INDEX_BATCH="50")
 
 
 def _stale(db: Path, dice: random.Random, sample: int | None) -> tuple[int, int]:
     """How many vectors were compared with the text of their passage, and how many differ."""
-    store = SqliteStore.open(db, create=False)
+    store = open_stores(db, create=False)
     try:
-        serving = store.generations()
+        serving = store.vectors.generations()
         if not serving:
             return 0, 0
-        ids = store.recent(Scope(archived=True), limit=10**6)
+        ids = [one.id for one in store.documents.list(ANYWHERE)]
         chosen = ids if sample is None else dice.sample(ids, min(sample, len(ids)))
         checked = stale = 0
         for at in range(0, len(chosen), 200):
-            for id, document in store.documents(chosen[at : at + 200]).items():
-                chunks = store.chunks(id)
-                held = store.known_vectors(serving[0].number, [one.content_hash for one in chunks])
-                for one in chunks:
-                    if one.content_hash in held:
+            some = chosen[at : at + 200]
+            vectors = store.vectors.get(serving[0].number, some)
+            for id, stored in store.documents.get(some, ANYWHERE, frozenset(Part)).items():
+                document = stored.document
+                held = {one.position: one.vector for one in vectors.get(id, ())}
+                for one in stored.chunks:
+                    if one.position in held:
                         text = document.body[one.start : one.end]
                         told = embedded_text(document.title, one.headings, text)
                         right = HashingEmbedder().embed_passages([told])[0]
                         checked += 1
-                        stale += not np.allclose(right, held[one.content_hash], atol=1e-6)
+                        stale += not np.allclose(right, held[one.position], atol=1e-6)
         return checked, stale
     finally:
-        store.close()
+        store.maintenance.close()
 
 
 class _Shaky(HashingEmbedder):
@@ -240,8 +246,10 @@ class _Shaky(HashingEmbedder):
 def _failing(folder: Path, vault: Path) -> dict[str, int]:
     db = folder / "faults-failing.db"
     embedder = _Shaky()
-    settings = Settings(db=db, embedder="hashing", retry_seconds=0.01, embed_tries=50)
-    with Library(SqliteStore.open(db), settings, embedder) as library:
+    settings = Settings(
+        db=db, embedding={"embedder": "hashing", "retry_seconds": 0.01, "passage_tries": 50}
+    )
+    with Library(open_stores(db), settings, embedder) as library:
         library.index(vault)
         library.embed(backfill=True)
         left = library.status().progress
@@ -254,7 +262,7 @@ def _failing(folder: Path, vault: Path) -> dict[str, int]:
 
 def _two_workers(folder: Path, vault: Path) -> dict[str, Any]:
     db, sign = folder / "faults-two.db", folder / "faults-start"
-    with Library.open(db, settings=Settings(embedder="hashing")) as library:
+    with Library.open(db, settings=Settings(embedding={"embedder": "hashing"})) as library:
         library.index(vault)
     logs = [folder / f"faults-worker-{number}" for number in range(2)]
     started = [
@@ -272,7 +280,7 @@ def _two_workers(folder: Path, vault: Path) -> dict[str, Any]:
             raise RuntimeError("a worker failed")
     shares = [log.read_text("utf-8").split() for log in logs]
     counted = Counter(line for share in shares for line in share)
-    with Library.open(db, settings=Settings(embedder="hashing")) as library:
+    with Library.open(db, settings=Settings(embedding={"embedder": "hashing"})) as library:
         left = library.status().progress
     return {
         "shares": [len(share) for share in shares],

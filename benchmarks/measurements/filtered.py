@@ -25,10 +25,10 @@ import synthetic_library
 from measurements.query import PreparedEmbedder
 from outcome import Goal, Outcome, Room, Table, median, percentile, timed
 from twolane.library import LOCAL, Library
+from twolane.model.scope import Scope
 from twolane.query import parse
-from twolane.scopes import Scope
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
 from twolane.stores.sqlite.functions import register
 
 _REPETITIONS = 3
@@ -51,7 +51,7 @@ def measure(room: Room) -> Outcome:
     path = _library(room.folder, count)
     embedder = PreparedEmbedder(synthetic_library.space())
     matrix = synthetic_library.vectors(count, embedder.space.dimensions)
-    with Library(SqliteStore.open(path, create=False), Settings(), embedder) as library:
+    with Library(open_stores(path, create=False), Settings(), embedder) as library:
         scopes = {"none": LOCAL, **{name: library.scope(one) for name, one in _FILTERS.items()}}
         kept = {name: library.status(scope=scope).stats.documents for name, scope in scopes.items()}
         queries = [text for _, text in corpus.queries(room.size(40, 12))]
@@ -93,9 +93,9 @@ def _library(folder: Path, count: int) -> Path:
         )
         connection.execute("UPDATE counters SET revision = revision + 1")
     connection.close()
-    store = SqliteStore.open(path, create=False)
-    store.settle()
-    store.close()
+    store = open_stores(path, create=False)
+    store.maintenance.settle()
+    store.maintenance.close()
     return path
 
 

@@ -28,7 +28,7 @@ def measure(room: Room) -> Outcome:
     """Let the requests come, and count."""
     path = synthetic_library.library(room.folder, 500)
     variables = processes.environment(
-        room.folder, TWOLANE_EMBEDDER="hashing", TWOLANE_REQUESTS_PER_MINUTE="0"
+        room.folder, TWOLANE_EMBEDDING_EMBEDDER="hashing", TWOLANE_SERVER_REQUESTS_PER_MINUTE="0"
     )
     with serving(path, variables, "--processes", "0") as server:
         words = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]

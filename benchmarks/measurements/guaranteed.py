@@ -25,20 +25,22 @@ import numpy as np
 
 import corpus
 from outcome import Goal, Outcome, Room, Table
-from twolane.answers import Mode
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.language import stream
+from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.library import Library
-from twolane.model import Batch, Chunk, Collection, Document, Kind, Prepared, Stems, digest
-from twolane.ports import Store
+from twolane.model.answer import Mode
+from twolane.model.document import Batch, Chunk, Collection, Document, Kind, Prepared, Stems, digest
+from twolane.model.scope import Scope
+from twolane.ports import Stores
+from twolane.ports.documents import PutCollection
+from twolane.ports.vectors import NewVector
 from twolane.query import narrow, parse
 from twolane.query.given import scope_from
-from twolane.scopes import Scope
 from twolane.settings import Settings
-from twolane.stores.memory import MemoryStore
+from twolane.stores.memory import memory_stores
 from twolane.stores.memory.matching import holds
 from twolane.stores.memory.scoping import in_scope
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
+from twolane.text.tokens import stream
 
 _WORDS = ("anvil", "birch", "cedar", "drum", "ember", "flint", "grove", "harbour", "island", "jade",
           "kiln", "лес", "мост", "небо", "окно")  # fmt: skip
@@ -72,15 +74,15 @@ def measure(room: Room) -> Outcome:
     found = Counter[str]()
     rows: list[dict[str, Any]] = []
     with ExitStack() as opened:
-        libraries: dict[str, Store] = {
-            "sqlite": SqliteStore.open(room.folder / "guaranteed.db"),
-            "memory": MemoryStore(),
+        libraries: dict[str, Stores] = {
+            "sqlite": open_stores(room.folder / "guaranteed.db"),
+            "memory": memory_stores(),
         }
         asked = {
             name: opened.enter_context(Library(_filled(store, held, vectors), Settings(), embedder))
             for name, store in libraries.items()
         }
-        properties = libraries["memory"].properties()
+        properties = libraries["memory"].properties(Scope())
         for number in range(room.size(10_000, 400)):
             text, scope, mode, limit = _case(dice, properties)
             store = ("sqlite", "memory")[number % 2]
@@ -158,17 +160,14 @@ def _expected(
 
 
 def _filled(store: Any, held: list[Prepared], vectors: dict[str, Any]) -> Any:
-    generation = store.open_generation(HashingEmbedder().space).number
+    generation = store.vectors.open_generation(HashingEmbedder().space).number
     for name in _COLLECTIONS:
-        store.add_collection(Collection(name))
+        store.documents.apply(PutCollection(Collection(name)))
         mine = [one for one in held if one.document.collection == name]
-        store.apply(Batch(name, mine))
-        store.add_vectors(
+        store.documents.apply(Batch(name, mine))
+        store.vectors.add(
             generation,
-            [
-                (one.chunks[0].content_hash, one.chunks[0].text_hash, vectors[one.document.id])
-                for one in mine
-            ],
+            [NewVector(one.chunks[0].content_hash, vectors[one.document.id]) for one in mine],
         )
     return store
 

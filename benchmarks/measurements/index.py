@@ -1,7 +1,7 @@
 """Bringing a folder of notes into a new library, text only, and again when nothing changed.
 
 `Library.index` over files of about 150 words, with the default settings and without an embedder,
-in one process (the setting `cores` is 1); the rate with all cores is beside it.
+in one process (the setting `index.cores` is 1); the rate with all cores is beside it.
 The baseline of the first run reads the same files and inserts their text as it is into an FTS5
 table, in the same batches; that of the second run walks the folder and looks at each file's
 size and time.
@@ -14,7 +14,6 @@ from __future__ import annotations
 import cProfile
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +26,9 @@ from twolane.library import Library
 from twolane.settings import Settings
 
 if TYPE_CHECKING:
-    from twolane.indexing import Report
+    from twolane.ingest.indexing import Report
 
-_SETTINGS = Settings(embedder="none", cores=1)
+_SETTINGS = Settings(embedding={"embedder": "none"}, index={"cores": 1})
 
 # The rate is taken over stretches of so many notes, to see whether it falls as the vault grows.
 _STRETCH = 500
@@ -102,7 +101,7 @@ def _baseline(path: Path, vault: Path) -> float:
     def read() -> None:
         connection = bare.connect(path)
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(body, content='')")
-        for batch in batches(sorted(vault.rglob("*.md")), _SETTINGS.batch):
+        for batch in batches(sorted(vault.rglob("*.md")), _SETTINGS.index.batch):
             with connection:
                 connection.executemany(
                     "INSERT INTO words(body) VALUES (?)",
@@ -132,7 +131,7 @@ def _first_run(path: Path, vault: Path, count: int, raw: list[dict[str, Any]]) -
 
 
 def _several(path: Path, vault: Path, count: int, raw: list[dict[str, Any]]) -> Taken:
-    with Library.open(path, settings=replace(_SETTINGS, cores=0)) as library:
+    with Library.open(path, settings=_SETTINGS.changed(index={"cores": 0})) as library:
         report, taken = timed(library.index, vault)
     if report.indexed != count:
         raise RuntimeError(f"indexed {report.indexed} of {count} notes with all cores")

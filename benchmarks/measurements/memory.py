@@ -45,7 +45,7 @@ def measure(room: Room) -> Outcome:
         "hybrid search, first ever": searching,
         "hybrid search": searching,
     }
-    for size in (2, Settings().batch, middle, large):
+    for size in (2, Settings().index.batch, middle, large):
         vault = corpus.write_vault(room.folder, size)
         kinds[f"indexing {size:,} notes"] = [
             "twolane", "index", "--no-wait", "--quiet", "--db", "DB", str(vault),
@@ -71,7 +71,7 @@ def measure(room: Room) -> Outcome:
     }
     matrix = chunks * synthetic_library.space().dimensions * 4 / 1e6
     largest_child = max(float(str(row["largest child MB"])) for row in raw)
-    batch = peaks[f"indexing {Settings().batch:,} notes"] - peaks["indexing 2 notes"]
+    batch = peaks[f"indexing {Settings().index.batch:,} notes"] - peaks["indexing 2 notes"]
     growth = peaks[f"indexing {large:,} notes"] - peaks[f"indexing {middle:,} notes"]
     return Outcome(
         goals=[

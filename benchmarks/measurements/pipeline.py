@@ -1,9 +1,9 @@
 """What the pipeline adds to embedding: filling a database, against calling the embedder in a loop.
 
-Both embed the same passages with the default model in the same batches, one thread each.
-The pipeline claims the passages from a database, keeps the embedder busy, checks every vector and
-stores it with its sentences; the loop calls the embedder for the same texts and sentences, and
-throws the vectors away.
+Both embed the same passages with the default model in the same batches.
+The pipeline claims the passages from a database, calls the embedder from as many threads as there
+are cores, checks every vector and stores it with its sentences; the loop calls the embedder for the
+same texts and sentences from one thread, and throws the vectors away.
 Both take turns, each time with new passages, and the ratio is that of each pair.
 """
 
@@ -12,13 +12,14 @@ from __future__ import annotations
 import corpus
 from outcome import Goal, Outcome, Room, Table, median, timed
 from synthetic_library import batches as pieces
-from twolane.chunking import embedded_sentences, embedded_text
-from twolane.embedders.use import UseEmbedder
+from twolane.embedding.embedders.use import UseEmbedder
+from twolane.embedding.pipeline import BATCH_TOKENS, fill
+from twolane.embedding.pipeline.attempts import batches
+from twolane.ingest.chunking import embedded_sentences, embedded_text
 from twolane.library import Library
-from twolane.pipeline import fill
-from twolane.pipeline.attempts import batches
+from twolane.ports import Stores
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
 
 _REPETITIONS = 4
 
@@ -37,39 +38,33 @@ def measure(room: Room) -> Outcome:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(note.markdown(), "utf-8")
         db = room.folder / f"pipeline-{repetition}.db"
-        settings = Settings(db=db, embedder="none")
+        settings = Settings(db=db, embedding={"embedder": "none"})
         with Library.open(settings=settings) as library:
             library.index(vault)
-        store = SqliteStore.open(db)
-        number = store.open_generation(embedder.space).number
-        claimed = store.claim(number, worker="loop", limit=10**6, seconds=600)
-        store.release(number, "loop")
-        grouped = batches(claimed, settings.embed_batch_tokens)
+        store = open_stores(db)
+        number = store.vectors.open_generation(embedder.space).number
+        claimed = store.queue.claim(number, worker="loop", limit=10**6, seconds=600)
+        store.queue.release(number, "loop")
+        grouped = batches(claimed, BATCH_TOKENS)
 
         def loop(grouped: object = grouped) -> None:
             for batch in grouped:  # type: ignore[attr-defined]
-                embedder.embed_passages(
-                    [embedded_text(one.title, one.headings, one.text) for one in batch]
-                )
-                embedder.embed_sentences(
-                    [
-                        text
-                        for one in batch
-                        for text in embedded_sentences(one.title, one.headings, one.text)
-                    ]
+                embedder.embed_together(
+                    [embedded_text(one.title, one.headings, one.text) for one in batch],
+                    [embedded_sentences(one.title, one.headings, one.text) for one in batch],
                 )
 
-        def pipeline(store: SqliteStore = store) -> None:
-            fill(store, embedder, parallel=1)
+        def pipeline(store: Stores = store) -> None:
+            fill(store, embedder)
 
         taken = {}
         sides = [("loop", loop), ("pipeline", pipeline)]
         for name, side in sides if repetition % 2 else reversed(sides):
             _, taken[name] = timed(side)
-        left = store.progress(number)
+        left = store.queue.progress(number)
         if left.pending or left.failed or left.ready != len(claimed):
             raise RuntimeError(f"the pipeline did not embed everything: {left}")
-        store.close()
+        store.maintenance.close()
         raw.append(
             {
                 "repetition": repetition,

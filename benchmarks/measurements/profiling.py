@@ -12,10 +12,9 @@ from types import CodeType
 from typing import Any
 
 from outcome import Table
-from twolane import preparing
-from twolane.preparing import tasks
-from twolane.sources.vault import VaultSource
-from twolane.stores.sqlite import SqliteStore
+from twolane.ingest import analysis, analysis_tasks
+from twolane.ingest.sources.vault import VaultSource
+from twolane.stores.sqlite.documents import SqliteDocuments
 
 Function = tuple[str, int, str]
 # Calls, primitive calls, own seconds, seconds with callees, callers.
@@ -67,14 +66,14 @@ def grouped(profile: cProfile.Profile, notes: int) -> Profiled:
 def _starts() -> dict[str, set[Function]]:
     """The functions with which each stage begins, as the profile names them."""
     # Taken from where they are used, so that this holds wherever they are defined.
-    used = vars(tasks) | vars(preparing)
+    used = vars(analysis_tasks) | vars(analysis)
     stages: dict[str, tuple[Callable[..., Any], ...]] = {
         "reading": (VaultSource.entries, VaultSource.read),
         "parsing": (used["parse_note"],),
         "language detection": (used["language_of"],),
         "chunking": (used["chunk_document"],),
         "stemming": (used["stream"],),
-        "storing": (SqliteStore.apply,),
+        "storing": (SqliteDocuments.apply,),
     }
     return {
         stage: {(code.co_filename, code.co_firstlineno, code.co_name) for code in map(_code, begun)}

@@ -1,7 +1,7 @@
 """A warm hybrid query over 100,000 chunks, against bare FTS5 and bare NumPy.
 
 The library holds one-passage notes: 100,000 documents, each with one chunk and one vector of 512
-dimensions (unit vectors in clusters), written through `apply` and `add_vectors`.
+dimensions (unit vectors in clusters), written through `apply` and `add`.
 Queries go through `Library.search` with the default settings; the query's vector is prepared
 beforehand, because embedding is measured apart.
 Half of the queries are two to four words of medium frequency, half are questions of six to ten
@@ -34,30 +34,31 @@ import bare
 import corpus
 import synthetic_library
 from outcome import Goal, Outcome, Room, Table, median, percentile, timed
-from twolane import search
-from twolane.answers import Candidate
+from twolane.embedding.spaces import Background
 from twolane.library import LOCAL, Library
-from twolane.model import Space
+from twolane.model.candidate import Candidate
+from twolane.model.scope import ANYWHERE, Scope, Word
+from twolane.model.space import Space
+from twolane.ports import Stores
 from twolane.query import parse
-from twolane.scopes import Scope, Word
-from twolane.scoring import score
-from twolane.search import Searcher
+from twolane.ranking import search
+from twolane.ranking.bm25f import score
+from twolane.ranking.search import Searcher
 from twolane.settings import Settings
-from twolane.spaces import Background
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
 from twolane.stores.sqlite.conditions import match_any
-from twolane.stores.sqlite.database import Database
+from twolane.stores.sqlite.lexical import SqliteLexical
 
 if TYPE_CHECKING:
     from synthetic_library import Vectors
-    from twolane.ports import Matrix, Vector
+    from twolane.ports.vectors import Matrix, Vector
 
 T = TypeVar("T")
 
 _REPETITIONS = 3
 _CANDIDATES = 200
 
-# Stage → the function that `twolane.search` calls for it.
+# Stage → the function that `twolane.ranking.search` calls for it.
 _STAGES = {
     "understanding": (Searcher, "asked"),
     "lexical": (search, "lexical_hits"),
@@ -85,10 +86,12 @@ def measure(room: Room) -> Outcome:
     path = synthetic_library.library(room.folder, count)
     baseline = _Baseline.over(path, count)
     embedder = PreparedEmbedder(synthetic_library.space())
-    store = _ListeningStore(Database.open(path, create=False))
+    store = open_stores(path, create=False)
+    store.lexical.__class__ = _Listening
+    listening: Any = store.lexical
     settings = Settings()
     with Library(store, settings, embedder) as library:
-        asked = _asked(library, store, embedder, baseline.matrix, room.size(200, 40))
+        asked = _asked(library, listening, embedder, baseline.matrix, room.size(200, 40))
         _warm_up(library, baseline, embedder)
         raw = _by_turns(library, baseline, asked)
         stages = [_staged(library, store, one) for one in asked]
@@ -130,11 +133,11 @@ class _Baseline:
                 "SELECT row, title, aliases, tags, headings, description, url, stems"
                 " FROM texts ORDER BY row"
             )
-            bare.fill(path, synthetic_library.batches(rows, Settings().batch))
+            bare.fill(path, synthetic_library.batches(rows, Settings().index.batch))
             source.close()
         dimensions = synthetic_library.space().dimensions
         return cls(
-            bare.connect(path), synthetic_library.vectors(count, dimensions), Settings().pool
+            bare.connect(path), synthetic_library.vectors(count, dimensions), Settings().search.pool
         )
 
     def answer(self, asked: Asked) -> tuple[list[Any], Any]:
@@ -150,22 +153,22 @@ class _Baseline:
         self._words.close()
 
 
-class _ListeningStore(SqliteStore):
-    """The store itself; it remembers which words the lexical lane asked for, and how."""
+class _Listening(SqliteLexical):
+    """The index itself; it remembers which words the lexical lane asked for, and how."""
 
     expressions: list[tuple[str, int]] | None = None
 
-    def lexical(
-        self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int
+    def candidates(
+        self, words: Sequence[Word], scope: Scope, *, every: bool, limit: int, **how: Any
     ) -> list[Candidate]:
         if self.expressions is not None:
             self.expressions.append((match_any(words, every=every), limit))
-        return super().lexical(words, scope, every=every, limit=limit)
+        return super().candidates(words, scope, every=every, limit=limit, **how)
 
 
 def _asked(
     library: Library,
-    store: _ListeningStore,
+    listening: _Listening,
     embedder: PreparedEmbedder,
     matrix: Vectors,
     count: int,
@@ -175,12 +178,12 @@ def _asked(
     for kind, text in corpus.queries(count):
         vector = _near(matrix[dice.integers(len(matrix))], dice)
         embedder.known[parse(text).meaning] = vector
-        store.expressions = []
+        listening.expressions = []
         answer = library.search(text)
         if answer.degraded:
             raise RuntimeError(f"a lane did not run: {answer.degraded}")
-        found.append(Asked(kind, text, vector, store.expressions))
-        store.expressions = None
+        found.append(Asked(kind, text, vector, listening.expressions))
+        listening.expressions = None
     return found
 
 
@@ -227,7 +230,7 @@ def _by_turns(
     return raw
 
 
-def _staged(library: Library, store: _ListeningStore, asked: Asked) -> dict[str, Any]:
+def _staged(library: Library, store: Stores, asked: Asked) -> dict[str, Any]:
     """The stages of one search in milliseconds, with the lanes one after the other."""
     spent = dict.fromkeys((*_STAGES, "documents", "total"), 0.0)
 
@@ -244,9 +247,9 @@ def _staged(library: Library, store: _ListeningStore, asked: Asked) -> dict[str,
         for stage, (place, name) in _STAGES.items():
             run = watched(stage, getattr(place, name))
             watching.enter_context(patch.object(place, name, run))
-        for name in ("documents", "chunks_of"):
-            run = watched("documents", getattr(store, name))
-            watching.enter_context(patch.object(store, name, run))
+        for name in ("get",):
+            run = watched("documents", getattr(store.documents, name))
+            watching.enter_context(patch.object(store.documents, name, run))
         watched("total", library.search)(asked.text)
     return {
         "kind": asked.kind,
@@ -271,14 +274,16 @@ def _at_once(self: Background, call: Callable[[], T]) -> Future[T]:  # noqa: ARG
     return future
 
 
-def _scoring(store: SqliteStore, asked: Sequence[Asked]) -> list[float]:
+def _scoring(store: Stores, asked: Sequence[Asked]) -> list[float]:
     """Milliseconds of scoring a full pool of candidates, for queries that have one."""
     found = []
     for one in asked:
-        words = parse(one.text, store.languages()).marks
-        candidates = store.lexical(words, LOCAL, every=False, limit=_CANDIDATES)
+        words = parse(one.text, frozenset(store.documents.stats(ANYWHERE).languages)).marks
+        candidates = store.lexical.candidates(words, LOCAL, every=False, limit=_CANDIDATES)
         if len(candidates) == _CANDIDATES:
-            _, taken = timed(score, words, candidates, store.frequencies(words))
+            _, taken = timed(
+                score, words, candidates, store.lexical.document_frequencies(words, Scope())
+            )
             found.append(taken.seconds * 1000)
     return found
 

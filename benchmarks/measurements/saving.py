@@ -6,7 +6,7 @@ trigrams of bodies that exact search needs and without; everything is included, 
 file to closing the database, but not what a process does once (importing modules and loading
 the language detector, by an import of twenty documents beforehand).
 What the processes that prepare documents on other cores do once is included; beside that, the same
-imports in one process (the setting `cores` is 1) tell what these processes are worth.
+imports in one process (the setting `index.cores` is 1) tell what these processes are worth.
 By CPU time, the busiest of the processes decides.
 A save is `Library.save` of one document into the library that holds them all, new ones and
 changed ones by turns; it is searchable when the call returns.
@@ -21,7 +21,7 @@ from __future__ import annotations
 import random
 import resource
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,8 @@ import corpus
 import saved_documents
 from outcome import Goal, Outcome, Room, Table, Taken, median, percentile, timed
 from twolane import Draft, Library, Settings
-from twolane.machine import cores as processors
-from twolane.preparing.in_order import MOST_CORES
+from twolane.ingest.parallel import MOST_CORES
+from twolane.settings.machine import cores as processors
 
 _SAVES = 400
 
@@ -47,7 +47,7 @@ def measure(room: Room) -> Outcome:
         for cores in dict.fromkeys((min(processors(), MOST_CORES), 1)):
             db = room.folder / f"saving-{count}-{cores}-{way.replace(' ', '-')}.db"
             before = _others_cpu()
-            _, taken = timed(_imported, db, file, replace(settings, cores=cores))
+            _, taken = timed(_imported, db, file, settings.changed(index={"cores": cores}))
             others = _others_cpu() - before
             size = db.stat().st_size
             imports.append(_row(way, cores, count, taken, others, size))
@@ -130,10 +130,7 @@ def measure(room: Room) -> Outcome:
 
 
 def _settings(*, exact: bool) -> Settings:
-    settings = Settings(embedder="none")
-    if "exact_bodies" in {one.name for one in fields(Settings)}:
-        return replace(settings, exact_bodies=exact)  # type: ignore[call-arg,unused-ignore]
-    return settings
+    return Settings(embedding={"embedder": "none"}, index={"exact_bodies": exact})
 
 
 def _warm(folder: Path) -> None:

@@ -63,7 +63,7 @@ def measure(room: Room) -> Outcome:
     count = room.size(100_000, 5_000)
     path = synthetic_library.library(room.folder, count)
     variables = processes.environment(
-        room.folder, TWOLANE_EMBEDDER="use", TWOLANE_REQUESTS_PER_MINUTE="0"
+        room.folder, TWOLANE_EMBEDDING_EMBEDDER="use", TWOLANE_SERVER_REQUESTS_PER_MINUTE="0"
     )
     seconds = room.size(60, 6)
     rows: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
 """Hybrid search over the things people write down and save.
 
 `Library` is the way in; the values it takes and gives are in `twolane.model`,
-what it raises in `twolane.errors`.
+what it raises in `twolane.model.errors`.
 """
 
 from __future__ import annotations
@@ -10,53 +10,77 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twolane.answers import Answer, Mode, Result
-    from twolane.diagnose.values import Diagnosis
-    from twolane.drafts import Draft, Saved
-    from twolane.errors import TwolaneError
+    from twolane.explain.similar.values import SimilarAnswer
+    from twolane.explain.why.values import Diagnosis
     from twolane.library import Library
-    from twolane.model import Document, Kind, digest
-    from twolane.scopes import Capability, Scope
+    from twolane.model.answer import Answer, Mode, Result
+    from twolane.model.document import Document, Kind, digest
+    from twolane.model.draft import Draft, Saved
+    from twolane.model.errors import (
+        BadGoldenSet,
+        BadInput,
+        EmbedderUnavailable,
+        NoSuchDocument,
+        TwolaneError,
+    )
+    from twolane.model.scope import Capability, Scope
+    from twolane.model.space import Generation, Progress, Space
     from twolane.settings import Settings
-    from twolane.similar.values import SimilarAnswer
+    from twolane.text.analysis import analyze
 
 __all__ = [
     "Answer",
+    "BadGoldenSet",
+    "BadInput",
     "Capability",
     "Diagnosis",
     "Document",
     "Draft",
+    "EmbedderUnavailable",
+    "Generation",
     "Kind",
     "Library",
     "Mode",
+    "NoSuchDocument",
+    "Progress",
     "Result",
     "Saved",
     "Scope",
     "Settings",
     "SimilarAnswer",
+    "Space",
     "TwolaneError",
     "__version__",
+    "analyze",
     "digest",
 ]
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Answer": "twolane.answers",
-    "Capability": "twolane.scopes",
-    "Diagnosis": "twolane.diagnose.values",
-    "Document": "twolane.model",
-    "Draft": "twolane.drafts",
-    "Kind": "twolane.model",
+    "Answer": "twolane.model.answer",
+    "BadGoldenSet": "twolane.model.errors",
+    "BadInput": "twolane.model.errors",
+    "Capability": "twolane.model.scope",
+    "Diagnosis": "twolane.explain.why.values",
+    "Document": "twolane.model.document",
+    "Draft": "twolane.model.draft",
+    "EmbedderUnavailable": "twolane.model.errors",
+    "Generation": "twolane.model.space",
+    "Kind": "twolane.model.document",
     "Library": "twolane.library",
-    "Mode": "twolane.answers",
-    "Result": "twolane.answers",
-    "Saved": "twolane.drafts",
-    "Scope": "twolane.scopes",
+    "Mode": "twolane.model.answer",
+    "NoSuchDocument": "twolane.model.errors",
+    "Progress": "twolane.model.space",
+    "Result": "twolane.model.answer",
+    "Saved": "twolane.model.draft",
+    "Scope": "twolane.model.scope",
     "Settings": "twolane.settings",
-    "SimilarAnswer": "twolane.similar.values",
-    "TwolaneError": "twolane.errors",
-    "digest": "twolane.model",
+    "SimilarAnswer": "twolane.explain.similar.values",
+    "Space": "twolane.model.space",
+    "TwolaneError": "twolane.model.errors",
+    "analyze": "twolane.text.analysis",
+    "digest": "twolane.model.document",
 }
 
 

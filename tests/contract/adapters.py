@@ -9,10 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.builders import COLLECTION, Clock
-from twolane.model import Collection
-from twolane.ports import Store
-from twolane.stores.memory import MemoryStore
-from twolane.stores.sqlite import SqliteStore
+from twolane.model.document import Collection
+from twolane.ports import Stores
+from twolane.ports.documents import PutCollection
+from twolane.stores.memory import memory_stores
+from twolane.stores.sqlite import open_stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +25,31 @@ class Adapter:
     """
 
     name: str
-    open: Callable[[Path, Clock], Store]
-    restore: Callable[[Path, Clock], Store] | None = None
+    open: Callable[[Path, Clock], Stores]
+    restore: Callable[[Path, Clock], Stores] | None = None
 
     @contextmanager
-    def fresh(self, clock: Clock | None = None) -> Iterator[Store]:
+    def fresh(self, clock: Clock | None = None) -> Iterator[Stores]:
         """A new store that holds one empty collection and is gone afterwards."""
         with TemporaryDirectory() as folder:
             store = self.open(Path(folder), clock or Clock())
             try:
-                store.add_collection(Collection(COLLECTION))
+                store.documents.apply(PutCollection(Collection(COLLECTION)))
                 yield store
             finally:
-                store.close()
+                store.maintenance.close()
 
 
-def _memory(folder: Path, clock: Clock) -> Store:
-    return MemoryStore(clock=clock)
+def _memory(folder: Path, clock: Clock) -> Stores:
+    return memory_stores(clock=clock)
 
 
-def _sqlite(folder: Path, clock: Clock) -> Store:
+def _sqlite(folder: Path, clock: Clock) -> Stores:
     return _sqlite_file(folder / "store.db", clock)
 
 
-def _sqlite_file(file: Path, clock: Clock) -> Store:
-    return SqliteStore.open(file, clock=clock)
+def _sqlite_file(file: Path, clock: Clock) -> Stores:
+    return open_stores(file, clock=clock)
 
 
 MEMORY = Adapter("memory", _memory)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.builders import Clock
+from tests.builders import Clock, space
 from tests.contract.adapters import ADAPTERS, MEMORY, Adapter
-from twolane.ports import Store
+from twolane.ports import Stores
 
 
 @pytest.fixture(scope="session", params=ADAPTERS, ids=lambda adapter: adapter.name)
@@ -50,7 +50,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store(adapter: Adapter, clock: Clock) -> Iterator[Store]:
+def store(adapter: Adapter, clock: Clock) -> Iterator[Stores]:
     """A new store with one empty collection."""
     with adapter.fresh(clock) as opened:
         yield opened
+
+
+@pytest.fixture
+def generation(store: Stores) -> int:
+    """The number of a serving generation."""
+    return store.vectors.open_generation(space()).number

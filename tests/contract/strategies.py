@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 
 from tests.builders import phrase, prepared, stemmed, unit
-from twolane.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
-from twolane.model import FIELDS, Kind, Prepared
+from twolane.model.document import FIELDS, Kind, Prepared
+from twolane.model.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
+from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
 from twolane.query.values import valued
-from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
 
 # Some are endings of others, prefixes of others, or the same after folding.
 VOCABULARY = ("ant", "Ants", "bee", "beetle", "Ёлка")

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import Clock, embed, prepared, space
+from tests.builders import (
+    Clock,
+    embed,
+    inventory,
+    names_in,
+    prepared,
+    put,
+    recent,
+    space,
+    vocabulary,
+    word,
+)
 from tests.contract.adapters import MEMORY, Adapter
 from tests.contract.strategies import (
     COLLECTIONS,
+    OWNERS,
     VECTORS,
     clauses,
     nears,
@@ -22,31 +36,34 @@ from tests.contract.strategies import (
     shelves,
     words,
 )
-from twolane.model import FIELDS, Batch, Collection, Prepared
-from twolane.ports import Store
-from twolane.scopes import Clause, InField, Near, Phrase, Scope, Word
+from twolane.model.document import FIELDS, Amendment, Batch, Collection, Prepared
+from twolane.model.errors import Conflict
+from twolane.model.scope import Clause, InField, Near, Phrase, Scope, Word
+from twolane.ports import Stores
+from twolane.ports.documents import PutCollection
+from twolane.text.tokens import stream
 
 if TYPE_CHECKING:
-    from twolane.ports import Vector
+    from twolane.ports.vectors import Vector
 
 ANYWHERE = Scope(archived=True)
 
 
-def fill(stores: Iterable[Store], documents: Iterable[Prepared]) -> None:
+def fill(stores: Iterable[Stores], documents: Iterable[Prepared]) -> None:
     """Give each of the stores the same documents."""
     held = list(documents)
     for store in stores:
         for name in COLLECTIONS:
-            store.add_collection(Collection(name))
+            store.documents.apply(PutCollection(Collection(name)))
             mine = [each for each in held if each.document.collection == name]
-            store.apply(Batch(name, upserts=mine))
+            store.documents.apply(Batch(name, upserts=mine))
 
 
-def matching(store: Store, asked: list[Word], scope: Scope, *, every: bool) -> dict[str, object]:
+def matching(store: Stores, asked: list[Word], scope: Scope, *, every: bool) -> dict[str, object]:
     """Everything that a search by words says, whatever the order."""
-    found = store.lexical(asked, scope, every=every, limit=99)
+    found = store.lexical.candidates(asked, scope, every=every, limit=99)
     assert len({each.id for each in found}) == len(found)
-    return {each.id: (each.languages, each.stems) for each in found}
+    return {each.id: (each.languages, each.frequencies, each.lengths) for each in found}
 
 
 @settings(max_examples=80, deadline=None)
@@ -69,12 +86,28 @@ def test_stores_agree_on_words_and_clauses(
             assert matching(store, [], scope, every=True) == matching(memory, [], scope, every=True)
             some = matching(memory, asked, scope, every=False)
             assert matching(store, asked, scope, every=False) == some
-            assert store.recent(scope, limit=99) == memory.recent(scope, limit=99)
-        assert store.frequencies(asked) == memory.frequencies(asked)
-        assert store.languages() == memory.languages()
-        told, expected_told = store.stats(Scope()), memory.stats(Scope())
-        assert replace(told, bytes=0) == replace(expected_told, bytes=0)
-        assert store.facets(ANYWHERE) == memory.facets(ANYWHERE)
+            assert recent(store, scope, limit=99) == recent(memory, scope, limit=99)
+        for owner in (None, *OWNERS, "nobody"):
+            scope = Scope(owner=owner)
+            assert named(store, scope) == named(memory, scope)
+            assert store.lexical.document_frequencies(
+                asked, scope
+            ) == memory.lexical.document_frequencies(asked, scope)
+        told, expected_told = (
+            replace(each.documents.stats(Scope(), chunks=True), bytes=0, revision="")
+            for each in (store, memory)
+        )
+        assert told == expected_told
+        assert store.documents.facets(ANYWHERE) == memory.documents.facets(ANYWHERE)
+
+
+def named(store: Stores, scope: Scope) -> object:
+    """All names that a store tells to an owner."""
+    return (
+        replace(names_in(store, scope), bytes=0, revision=""),
+        vocabulary(store, scope),
+        store.documents.collections(scope),
+    )
 
 
 class Work(NamedTuple):
@@ -90,7 +123,7 @@ class Work(NamedTuple):
 TEXTS = ("ant", "bee", "ant\n\nbee", "bee\n\nant\n\nbee", "cat")
 VERBS = (
     *("put", "put", "put", "embed", "embed", "claim", "fail"),
-    *("delete", "hide", "release", "wait", "sweep", "rename"),
+    *("delete", "hide", "release", "wait", "rename"),
 )
 works = st.builds(
     Work,
@@ -108,7 +141,7 @@ def test_stores_agree_on_vectors(other: Adapter, plan: list[Work]) -> None:
     """Whatever order work is done in, claims, figures and neighbours are the same."""
     clock = Clock()
     with MEMORY.fresh(clock) as memory, other.fresh(clock) as store:
-        numbers = [each.open_generation(space()).number for each in (memory, store)]
+        numbers = [each.vectors.open_generation(space()).number for each in (memory, store)]
         for step in plan:
             if step.verb == "wait":
                 clock.pass_time(20)
@@ -121,51 +154,124 @@ def test_stores_agree_on_vectors(other: Adapter, plan: list[Work]) -> None:
                 state(each, number) for each, number in zip((memory, store), numbers, strict=True)
             ]
             assert states[0] == states[1]
-        assert store.check() == []
+        assert store.maintenance.check() == []
 
 
-def done(store: Store, generation: int, step: Work) -> object:
+def done(store: Stores, generation: int, step: Work) -> object:
     """Do the step; the answer is what the store says to it."""
     given = prepared(step.id, step.text, title=step.title)
     match step.verb:
         case "put":
-            store.apply(Batch("notes", upserts=[given]))
+            store.documents.apply(Batch("notes", upserts=[given]))
         case "rename":
             moved = prepared(step.id + "2", step.text, title=step.title)
-            store.apply(Batch("notes", upserts=[moved], deletes=[step.id]))
+            store.documents.apply(Batch("notes", upserts=[moved], deletes=[step.id]))
         case "hide":
             hidden = prepared(step.id, step.text, title=step.title, deleted=True)
-            store.apply(Batch("notes", upserts=[hidden]))
+            store.documents.apply(Batch("notes", upserts=[hidden]))
         case "delete":
-            store.apply(Batch("notes", deletes=[step.id]))
+            store.documents.apply(Batch("notes", deletes=[step.id]))
         case "embed":
             embed(store, generation, given, *(VECTORS[step.vector] for _ in given.chunks))
         case "fail":
             reason = "no answer"
-            store.fail(generation, given.chunks[0].content_hash, reason, retry_in=30)
+            store.queue.fail(generation, given.chunks[0].content_hash, reason, retry_in=30)
         case "claim":
-            return store.claim(generation, worker=step.id, limit=2, seconds=30)
+            return store.queue.claim(generation, worker=step.id, limit=2, seconds=30)
         case "release":
-            store.release(generation, step.id)
-        case "sweep":
-            return store.sweep()
+            store.queue.release(generation, step.id)
     return None
 
 
-def state(store: Store, generation: int) -> object:
+def state(store: Stores, generation: int) -> object:
     """All that a store tells of its vectors."""
+    progress = store.queue.progress(generation, detail=True)
+    told = [getattr(progress, field.name) for field in fields(progress)]
+    sample = store.vectors.sample(generation, size=2)
     return (
-        store.progress(generation),
-        store.failures(generation),
-        store.unembedded(generation),
+        told,
+        {language: vectors.tolist() for language, vectors in sample.items()},
         neighbours(store, generation, VECTORS[0], Scope()),
         neighbours(store, generation, VECTORS[2], Scope(collections=("notes",))),
     )
 
 
-def neighbours(store: Store, generation: int, vector: Vector, scope: Scope) -> object:
+def neighbours(store: Stores, generation: int, vector: Vector, scope: Scope) -> object:
     """Who is near, where and how much."""
-    return store.nearest(generation, vector, scope, limit=9, floor=0.25)
+    return store.vectors.nearest(generation, vector, scope, limit=9, floor=0.25)
+
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+EVERYTHING = Scope(archived=True)
+
+STEPS = st.tuples(
+    st.sampled_from(
+        ["put", "put", "archive", "delete", "restore", "tag", "touch", "hide", "purge"]
+    ),
+    st.sampled_from("abc"),
+    st.sampled_from([(), ("x",), ("x", "y z"), ("y z", "🍕")]),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(plan=st.lists(STEPS, min_size=1, max_size=14))
+def test_stores_agree_on_changes(
+    other: Adapter, plan: list[tuple[str, str, tuple[str, ...]]]
+) -> None:
+    """Whatever is done in whatever order, both hold the same documents, words and counts."""
+    with MEMORY.fresh() as memory, other.fresh() as store:
+        for verb, id, tags in plan:
+            told = [_done(each, verb, id, tags) for each in (memory, store)]
+            assert told[0] == told[1]
+        for deleted in (False, True):
+            ids = inventory(memory, ANYWHERE, deleted=deleted)
+            assert inventory(store, ANYWHERE, deleted=deleted) == ids
+            assert store.documents.get(ids) == memory.documents.get(ids)
+        for text in ("ant", "x", "y"):
+            assert matching(store, [word(text)], ANYWHERE, every=True) == matching(
+                memory, [word(text)], ANYWHERE, every=True
+            )
+            assert store.lexical.document_frequencies(
+                [word(text)], Scope()
+            ) == memory.lexical.document_frequencies([word(text)], Scope())
+        assert store.documents.facets(ANYWHERE) == memory.documents.facets(ANYWHERE)
+        assert store.maintenance.check() == []
+
+
+def _done(store: Stores, verb: str, id: str, tags: tuple[str, ...]) -> str:
+    """Do the step; what kept it from being done, if anything."""
+    held = store.documents.get([id]).get(id)
+    version = held.document.version if held else 1
+    if verb == "put":
+        again = prepared(id, f"ant {id}", tags=tags, version=version + 1)
+        # Streams of tags are those that a change of tags would make.
+        stems = replace(again.stems, tags="".join(stream(tag) for tag in tags))
+        put(store, replace(again, stems=stems))
+        return ""
+    if verb in ("hide", "purge"):
+        hidden = replace(
+            prepared(id, title="", path=None, encrypted=True),
+            document=replace(
+                prepared(id, title="", path=None, encrypted=True).document, version=version + 1
+            ),
+        )
+        upserts = [hidden] if verb == "hide" else []
+        store.documents.apply(
+            Batch("notes", upserts=upserts, purges=[id] if verb == "purge" else [])
+        )
+        return ""
+    change = {
+        "archive": Amendment(id, version, archived=True),
+        "delete": Amendment(id, version, deleted=True),
+        "restore": Amendment(id, version, deleted=False),
+        "tag": Amendment(id, version, tags=tags),
+        "touch": Amendment(id, version, used=NOON),
+    }[verb]
+    try:
+        store.documents.apply(change)
+    except Conflict as error:
+        return str(error)
+    return ""
 
 
 @settings(max_examples=80, deadline=None)
@@ -237,3 +343,128 @@ def unquoted(clause: Phrase | Near) -> Phrase | Near:
         plain = tuple(replace(phrase, literal=None) for phrase in clause.phrases)
         return replace(clause, phrases=plain)
     return replace(clause, literal=None)
+
+
+# ------------------------------------------------------------------------- drift
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the plain model remembers of a document."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+    deleted: bool = False
+    encrypted: bool = False
+    searchable: bool = True
+
+    @property
+    def hidden(self) -> bool:
+        """Whether nothing may find it."""
+        return self.deleted or self.encrypted or not self.searchable
+
+
+WORDS = ("ant", "bee", "beetle", "cat")
+TAGS = ("home", "work")
+several_words = st.lists(st.sampled_from(WORDS), max_size=4).map(tuple)
+several_tags = st.lists(st.sampled_from(TAGS), unique=True).map(tuple)
+flags = st.sampled_from(("archived", "deleted", "encrypted", "searchable"))
+changes = st.one_of(
+    st.tuples(st.just("put"), st.builds(Held, several_words, several_tags)),
+    st.tuples(st.just("words"), several_words),
+    st.tuples(st.just("tags"), several_tags),
+    st.tuples(st.just("flag"), st.tuples(flags, st.booleans())),
+    st.tuples(st.just("delete"), st.none()),
+    st.tuples(st.just("settle"), st.none()),
+)
+steps = st.dictionaries(st.sampled_from("abc"), changes, min_size=1, max_size=2)
+
+
+def changed(held: Held | None, verb: str, value: object) -> Held | None:
+    """What a change makes of a document; only `put` makes something of nothing."""
+    match verb, value:
+        case "put", Held():
+            return value
+        case "words", tuple() if held:
+            return replace(held, words=value)
+        case "tags", tuple() if held:
+            return replace(held, tags=value)
+        case "flag", (str() as name, bool() as state) if held:
+            flag: dict[str, Any] = {name: state}
+            return replace(held, **flag)
+        case "delete", None:
+            return None
+        case _:
+            return held
+
+
+def stored(id: str, held: Held) -> Prepared:
+    """The document that the model remembers so."""
+    return prepared(
+        id, " ".join(held.words), tags=held.tags, archived=held.archived, deleted=held.deleted,
+        encrypted=held.encrypted, searchable=held.searchable,
+    )  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(plan=st.lists(steps, min_size=1, max_size=8))
+def test_words_never_drift(adapter: Adapter, plan: list[dict[str, tuple[str, object]]]) -> None:
+    """After any sequence of changes words and letters find exactly the documents that hold them."""
+    model: dict[str, Held] = {}
+    with adapter.fresh() as store:
+        for step in plan:
+            deletes, upserts = [], []
+            for id, (verb, value) in step.items():
+                after = changed(model.pop(id, None), verb, value)
+                if after is None:
+                    deletes.append(id)
+                else:
+                    model[id] = after
+                    upserts.append(stored(id, after))
+            store.documents.apply(Batch("notes", upserts=upserts, deletes=deletes))
+            if any(verb == "settle" for verb, _ in step.values()):
+                store.maintenance.settle()
+            check_words(store, model)
+            check_letters(store, model)
+            assert store.maintenance.check() == []
+
+
+def check_words(store: Stores, model: dict[str, Held]) -> None:
+    """The store and the model agree on every word."""
+    asked = [word(text) for text in (*WORDS, *TAGS)]
+    known = store.lexical.document_frequencies(asked, Scope())
+    for each in asked:
+        expected = {
+            id: held
+            for id, held in model.items()
+            if each.text in (*held.words, *held.tags) and not held.hidden
+        }
+        listed = {id for id, held in expected.items() if not held.archived}
+        everywhere = store.lexical.candidates([each], Scope(archived=True), every=True, limit=9)
+        assert {candidate.id for candidate in everywhere} == set(expected)
+        assert found(store, each) == listed
+        assert known.document_frequency[each.text] == len(expected)
+    lengths = [len(held.words) for held in model.values() if not held.hidden]
+    assert known.documents == len(lengths)
+    assert known.average_lengths["body"] == pytest.approx(
+        sum(lengths) / len(lengths) if lengths else 0
+    )
+
+
+def check_letters(store: Stores, model: dict[str, Held]) -> None:
+    """The store and the model agree on every part of a word or tag."""
+    for letters in ("ant", "eet", "bee", "ome", "wor", "at home"):
+        expected = {
+            id
+            for id, held in model.items()
+            if not held.hidden
+            and any(letters in text for text in (" ".join(held.words), *held.tags))
+        }
+        matches = store.lexical.substring(letters, Scope(archived=True), limit=9)
+        assert {match.id for match in matches} == expected
+
+
+def found(store: Stores, asked: Word) -> set[str]:
+    """Ids of the documents that hold the word and are not archived."""
+    return {each.id for each in store.lexical.candidates([asked], Scope(), every=True, limit=9)}

@@ -1,25 +1,25 @@
-"""The `Retrieval` port by clauses: phrases, quotations, distance, fields and their combinations."""
+"""Clauses of a scope: phrases, quotations, distance, fields and their combinations."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.builders import phrase, prepared, put, word
-from twolane.model import Heading, Prepared
-from twolane.ports import Store
-from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
+from twolane.model.document import Heading, Prepared
+from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
+from twolane.ports import Stores
 
 
-def meeting(store: Store, clause: Clause) -> set[str]:
+def meeting(store: Stores, clause: Clause) -> set[str]:
     """Ids of the documents that meet the clause."""
     scope = Scope(clause=clause)
-    return {each.id for each in store.lexical([], scope, every=True, limit=100)}
+    return {each.id for each in store.lexical.candidates([], scope, every=True, limit=100)}
 
 
 class TestPhrases:
     """Words in a row, and quotations."""
 
-    def test_words_stand_next_to_each_other(self, store: Store) -> None:
+    def test_words_stand_next_to_each_other(self, store: Stores) -> None:
         """A phrase needs its words in order, with nothing between them, anywhere in a field."""
         put(
             store,
@@ -31,19 +31,19 @@ class TestPhrases:
         assert meeting(store, phrase("ant")) == {"a", "b", "c"}
         assert meeting(store, phrase("bee dog")) == set()
 
-    def test_a_phrase_stays_in_one_field(self, store: Store) -> None:
+    def test_a_phrase_stays_in_one_field(self, store: Stores) -> None:
         """The end of one field and the start of the next make no phrase."""
         put(store, prepared("a", "bee", description="ant", url="ant"))
         assert meeting(store, phrase("ant bee")) == set()
 
-    def test_a_phrase_may_hold_alternatives_and_prefixes(self, store: Store) -> None:
+    def test_a_phrase_may_hold_alternatives_and_prefixes(self, store: Stores) -> None:
         """Each word of a phrase matches by any of its terms; a last word may be a prefix."""
         put(store, prepared("a", "ant beetle"), prepared("b", "cat bee"), prepared("c", "dog bee"))
         either = Word("x", ("ant", "cat"))
         assert meeting(store, Phrase((either, word("bee")))) == {"b"}
         assert meeting(store, Phrase((either, word("bee", prefix=True)))) == {"a", "b"}
 
-    def test_a_quotation_matches_to_the_letter(self, store: Store) -> None:
+    def test_a_quotation_matches_to_the_letter(self, store: Stores) -> None:
         """Stems alone are not enough for a quotation."""
         put(store, prepared("a", "two ants here"), prepared("b", "two ant here"))
         assert meeting(store, phrase("two ant")) == {"a", "b"}
@@ -64,12 +64,12 @@ class TestPhrases:
             ("STRASSE", "straße"),
         ],
     )
-    def test_a_quotation_is_folded(self, store: Store, text: str, quotation: str) -> None:
+    def test_a_quotation_is_folded(self, store: Stores, text: str, quotation: str) -> None:
         """Case, ё, line breaks and the signs around it do not matter to a quotation."""
         put(store, prepared("a", text))
         assert meeting(store, phrase(quotation, quoted=True)) == {"a"}
 
-    def test_a_quotation_ends_where_words_end(self, store: Store) -> None:
+    def test_a_quotation_ends_where_words_end(self, store: Stores) -> None:
         """A quotation is not found inside longer words, even if its stems are there as well."""
         put(store, prepared("a", "two antsy; two ant"), prepared("b", "atwo ants; two ant"))
         put(store, prepared("c", "antsy two antsy two ants"))
@@ -89,18 +89,18 @@ class TestPhrases:
         ],
         ids=["title", "aliases", "tags", "headings", "description", "summary", "url", "body"],
     )
-    def test_a_quotation_is_found_in_any_text(self, store: Store, held: Prepared) -> None:
+    def test_a_quotation_is_found_in_any_text(self, store: Stores, held: Prepared) -> None:
         """Every text of a document can be quoted."""
         put(store, held, prepared("b", "two", title="ants"))
         assert meeting(store, phrase("two ants", quoted=True)) == {"a"}
 
-    def test_a_quotation_in_a_field_is_read_in_that_field(self, store: Store) -> None:
+    def test_a_quotation_in_a_field_is_read_in_that_field(self, store: Stores) -> None:
         """Inside a field, the letters must stand in that very field."""
         put(store, prepared("a", "two ants", title="Two ant"))
         assert meeting(store, InField("body", phrase("two ants", quoted=True))) == {"a"}
         assert meeting(store, InField("title", phrase("two ants", quoted=True))) == set()
 
-    def test_signs_can_be_quoted(self, store: Store) -> None:
+    def test_signs_can_be_quoted(self, store: Stores) -> None:
         """A quotation without any word is found by its letters alone."""
         put(store, prepared("a", "x -> y"), prepared("b", "x - y"))
         assert meeting(store, phrase("->", quoted=True)) == {"a"}
@@ -109,7 +109,7 @@ class TestPhrases:
 class TestNear:
     """Phrases that stand close to each other."""
 
-    def test_counts_the_words_between(self, store: Store) -> None:
+    def test_counts_the_words_between(self, store: Stores) -> None:
         """The distance is the number of words between two phrases, in either order."""
         put(store, prepared("a", "ant x y bee"), prepared("b", "bee x y z ant"))
         put(store, prepared("c", "ant bee"))
@@ -119,25 +119,25 @@ class TestNear:
         assert meeting(store, Near(both, 2)) == {"a", "c"}
         assert meeting(store, Near(both, 3)) == {"a", "b", "c"}
 
-    def test_measures_from_end_to_start(self, store: Store) -> None:
+    def test_measures_from_end_to_start(self, store: Stores) -> None:
         """The words of a long first phrase do not count as distance."""
         put(store, prepared("a", "ant bee cat x dog"))
         assert meeting(store, Near((phrase("ant bee cat"), phrase("dog")), 1)) == {"a"}
         assert meeting(store, Near((phrase("ant bee cat"), phrase("dog")), 0)) == set()
 
-    def test_spans_from_the_first_to_the_last_of_three(self, store: Store) -> None:
+    def test_spans_from_the_first_to_the_last_of_three(self, store: Stores) -> None:
         """Three phrases are near if the first and the last are, whatever lies between."""
         put(store, prepared("a", "ant x bee y cat"))
         three = (phrase("cat"), phrase("bee"), phrase("ant"))
         assert meeting(store, Near(three, 3)) == {"a"}
         assert meeting(store, Near(three, 2)) == set()
 
-    def test_finds_the_closest_pair(self, store: Store) -> None:
+    def test_finds_the_closest_pair(self, store: Stores) -> None:
         """It is enough that one occurrence of each phrase is close."""
         put(store, prepared("a", "ant x x x x bee x x x x ant bee"))
         assert meeting(store, Near((phrase("ant"), phrase("bee")), 0)) == {"a"}
 
-    def test_stays_in_one_field(self, store: Store) -> None:
+    def test_stays_in_one_field(self, store: Stores) -> None:
         """Phrases of different fields are never near, and a field can be demanded."""
         put(store, prepared("a", "bee", title="ant"), prepared("b", "ant bee", title="cat"))
         near = Near((phrase("ant"), phrase("bee")), 50)
@@ -145,7 +145,7 @@ class TestNear:
         assert meeting(store, InField("body", near)) == {"b"}
         assert meeting(store, InField("title", near)) == set()
 
-    def test_quotations_stay_quotations(self, store: Store) -> None:
+    def test_quotations_stay_quotations(self, store: Stores) -> None:
         """A quoted phrase must match to the letter here too."""
         put(store, prepared("a", "two ants x bee"), prepared("b", "two ant x bee"))
         near = Near((phrase("two ants", quoted=True), phrase("bee")), 5)
@@ -155,7 +155,7 @@ class TestNear:
 class TestCombinations:
     """Clauses inside clauses."""
 
-    def test_all_either_without(self, store: Store) -> None:
+    def test_all_either_without(self, store: Stores) -> None:
         """Each does what its name says."""
         put(store, prepared("a", "ant bee"), prepared("b", "bee"), prepared("c", "cat"))
         ant, bee, cat = phrase("ant"), phrase("bee"), phrase("cat")
@@ -167,7 +167,7 @@ class TestCombinations:
         assert meeting(store, Either((ant, Without(bee)))) == {"a", "c"}
         assert meeting(store, Without(Without(ant))) == {"a"}
 
-    def test_a_field_reaches_all_that_is_inside(self, store: Store) -> None:
+    def test_a_field_reaches_all_that_is_inside(self, store: Stores) -> None:
         """A field restricts every clause within it."""
         put(store, prepared("a", "bee", title="ant"), prepared("b", "ant bee", title="bee"))
         ant, bee = phrase("ant"), phrase("bee")
@@ -175,21 +175,21 @@ class TestCombinations:
         assert meeting(store, InField("title", All((ant, bee)))) == set()
         assert meeting(store, InField("title", Without(ant))) == {"b"}
 
-    def test_fields_within_fields_only_narrow(self, store: Store) -> None:
+    def test_fields_within_fields_only_narrow(self, store: Stores) -> None:
         """A clause that must be in two fields at once is in neither."""
         put(store, prepared("a", "ant", title="ant"))
         assert meeting(store, InField("title", InField("title", phrase("ant")))) == {"a"}
         assert meeting(store, InField("title", InField("body", phrase("ant")))) == set()
 
-    def test_no_clauses_demand_nothing(self, store: Store) -> None:
+    def test_no_clauses_demand_nothing(self, store: Stores) -> None:
         """All of nothing is met by every document, and one of nothing by none."""
         put(store, prepared("a", "ant"))
         assert meeting(store, All(())) == {"a"}
         assert meeting(store, Either(())) == set()
 
-    def test_a_clause_and_words_go_together(self, store: Store) -> None:
+    def test_a_clause_and_words_go_together(self, store: Stores) -> None:
         """Words find, the clause restricts."""
         put(store, prepared("a", "ant bee"), prepared("b", "ant cat"))
         scope = Scope(clause=Without(phrase("bee")))
-        held = store.lexical([word("ant")], scope, every=True, limit=9)
+        held = store.lexical.candidates([word("ant")], scope, every=True, limit=9)
         assert [each.id for each in held] == ["b"]

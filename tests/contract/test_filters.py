@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import embed, prepared, put, space, word
+from tests.builders import embed, names_in, prepared, put, space, word
 from tests.contract.adapters import ADAPTERS, MEMORY
 from tests.contract.strategies import (
     DAYS,
@@ -19,27 +19,27 @@ from tests.contract.strategies import (
     shelves,
 )
 from tests.contract.test_scope import fill
-from twolane.answers import Place, Sort
-from twolane.filters import Among, During, Except, Having, Part, Time, Trait
-from twolane.model import Prepared
-from twolane.ports import Store
+from twolane.model.answer import Place, Sort
+from twolane.model.document import Prepared
+from twolane.model.filters import Among, During, Except, Having, Part, Time, Trait
+from twolane.model.scope import Scope
+from twolane.ports import Stores
 from twolane.query.values import valued
-from twolane.scopes import Scope
 
 ALL = 10_000
 SORTS = [sort for sort in Sort if sort != Sort.RELEVANCE]
 
 
-def ids(store: Store, scope: Scope) -> list[str]:
+def ids(store: Stores, scope: Scope) -> list[str]:
     """The documents in scope."""
-    places = store.listed(scope, Sort.TITLE, reverse=False, after=None, limit=ALL)
+    places = store.documents.list(scope, Sort.TITLE, reverse=False, after=None, limit=ALL)
     return sorted(place.id for place in places)
 
 
 class TestFilters:
     """Each filter by itself."""
 
-    def test_tags_as_alternatives(self, store: Store) -> None:
+    def test_tags_as_alternatives(self, store: Stores) -> None:
         """One of several tags is enough, in any letter case, and one below it counts."""
         put(store, prepared("a", tags=("Work/Deep",)), prepared("b", tags=("home",)), prepared("c"))
         either = Among(Trait.TAG, ("work", "HOME"))
@@ -47,7 +47,7 @@ class TestFilters:
         assert ids(store, Scope(filters=(Except(either),))) == ["c"]
 
     @pytest.mark.parametrize("time", Time)
-    def test_times(self, store: Store, time: Time) -> None:
+    def test_times(self, store: Stores, time: Time) -> None:
         """A time is from the start and before the end; what never happened is at no time."""
         for id, day in zip("abc", DAYS, strict=True):
             put(store, prepared(id, **{time.value: day}))
@@ -57,7 +57,7 @@ class TestFilters:
         assert ids(store, Scope(filters=(Except(second),))) == ["a", "c", "d"]
         assert ids(store, Scope(filters=(During(time),))) == ["a", "b", "c"]
 
-    def test_parts(self, store: Store) -> None:
+    def test_parts(self, store: Stores) -> None:
         """What is empty is not there."""
         put(store, prepared("a", url="https://x.org"), prepared("b", url=""), prepared("c"))
         assert ids(store, Scope(filters=(Having(Part.URL),))) == ["a"]
@@ -86,7 +86,7 @@ class TestFilters:
             ("authors:ann", "b"),
         ],
     )
-    def test_properties(self, store: Store, wanted: str, left: str) -> None:
+    def test_properties(self, store: Stores, wanted: str, left: str) -> None:
         """Values are compared as text, number, truth or date, and a list by each of its values."""
         put(
             store,
@@ -109,19 +109,19 @@ class TestFilters:
         assert ids(store, Scope(filters=(filter,))) == list(left)
         assert set(ids(store, Scope(filters=(Except(filter),)))) == set("abcd") - set(left)
 
-    def test_the_names_of_properties(self, store: Store) -> None:
+    def test_the_names_of_properties(self, store: Stores) -> None:
         """A name is known as long as some document that is not hidden has a value under it."""
         put(store, prepared("a", properties={"Status": "done", "empty": None}))
         put(store, prepared("b", properties={"secret": 1}, encrypted=True))
-        assert store.properties() == {"status"}
+        assert names_in(store, Scope()).properties == {"status"}
         put(store, prepared("a", properties={"Due Date": "2024"}))
-        assert store.properties() == {"due-date"}
+        assert names_in(store, Scope()).properties == {"due-date"}
 
 
 class TestLists:
     """Documents in order, page by page."""
 
-    def test_order(self, store: Store) -> None:
+    def test_order(self, store: Stores) -> None:
         """Dates go from the latest, titles from A to Z; what has no date comes last both ways."""
         put(
             store,
@@ -132,7 +132,7 @@ class TestLists:
         )
 
         def order(sort: Sort, *, reverse: bool = False) -> str:
-            found = store.listed(Scope(), sort, reverse=reverse, after=None, limit=ALL)
+            found = store.documents.list(Scope(), sort, reverse=reverse, after=None, limit=ALL)
             return "".join(place.id for place in found)
 
         assert order(Sort.UPDATED) == "bdac"
@@ -165,33 +165,35 @@ def test_every_store_leaves_the_same(
         answers = []
         for store in stores:
             fill(store, *held)
-            generation = store.open_generation(space()).number
+            generation = store.vectors.open_generation(space()).number
             for each in held:
                 embed(store, generation, each, *(VECTORS[0] for _ in each.chunks))
-            whole = store.listed(scope, sort, reverse=reverse, after=None, limit=ALL)
+            whole = store.documents.list(scope, sort, reverse=reverse, after=None, limit=ALL)
             inside = {place.id for place in whole}
             pages: list[Place] = []
-            while page := store.listed(
+            while page := store.documents.list(
                 scope, sort, reverse=reverse, after=pages[-1] if pages else None, limit=limit
             ):
                 assert len(page) == min(limit, len(whole) - len(pages))
                 pages += page
             assert pages == whole
-            matching = store.lexical(words, scope, every=False, limit=ALL)
-            few = store.lexical(words, scope, every=False, limit=limit)
+            matching = store.lexical.candidates(words, scope, every=False, limit=ALL)
+            few = store.lexical.candidates(words, scope, every=False, limit=limit)
             assert len(few) == min(limit, len(matching))
-            near = store.nearest(generation, VECTORS[0], scope, limit=ALL, floor=-1.0)
-            assert len(store.nearest(generation, VECTORS[0], scope, limit=limit, floor=-1.0)) == (
-                min(limit, len(near))
-            )
+            near = store.vectors.nearest(generation, VECTORS[0], scope, limit=ALL, floor=-1.0)
+            assert len(
+                store.vectors.nearest(generation, VECTORS[0], scope, limit=limit, floor=-1.0)
+            ) == (min(limit, len(near)))
             assert {one.id for one in (*matching, *few, *near)} <= inside
-            assert store.stats(scope).documents == len(inside)
+            assert store.documents.stats(scope).documents == len(inside)
             found = {one.id for one in matching}, {one.id for one in near}
-            answers.append((whole, found, store.facets(scope), store.properties()))
+            answers.append(
+                (whole, found, store.documents.facets(scope), names_in(store, Scope()).properties)
+            )
         assert all(answer == answers[0] for answer in answers)
 
 
-def test_many_tags_as_alternatives(store: Store) -> None:
+def test_many_tags_as_alternatives(store: Stores) -> None:
     """As many alternatives as a query may hold are no more than a store can take."""
     put(store, prepared("a", tags=(TAGS[0],)))
     many = Among(Trait.TAG, (*(f"t{number}" for number in range(63)), TAGS[0]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import embed, phrase, prepared, put, space, unit, word
+from tests.builders import document_of, embed, phrase, prepared, put, recent, space, unit, word
 from tests.contract.adapters import Adapter
 from tests.contract.strategies import (
     COLLECTIONS,
@@ -22,45 +22,48 @@ from tests.contract.strategies import (
     VOCABULARY,
     shelves,
 )
-from twolane.model import FIELDS, Batch, Collection, Document, Kind, Prepared
-from twolane.ports import Store
-from twolane.scopes import Clause, Phrase, Scope, Without
+from twolane.model.document import FIELDS, Batch, Collection, Document, Kind, Prepared
+from twolane.model.scope import Clause, Phrase, Scope, Without
+from twolane.ports import Stores
+from twolane.ports.documents import PutCollection
 
 
-def counted(store: Store, scope: Scope) -> set[str]:
+def counted(store: Stores, scope: Scope) -> set[str]:
     """Ids of the documents in scope; every answer of the store must agree on them."""
-    found = set(store.recent(scope, limit=100))
-    assert {each.id for each in store.lexical([], scope, every=True, limit=100)} == found
-    assert {each.id for each in store.lexical([word("ant")], scope, every=True, limit=9)} == found
-    assert store.stats(scope).documents == len(found)
+    found = set(recent(store, scope, limit=100))
+    assert {each.id for each in store.lexical.candidates([], scope, every=True, limit=100)} == found
+    assert {
+        each.id for each in store.lexical.candidates([word("ant")], scope, every=True, limit=9)
+    } == found
+    assert store.documents.stats(scope).documents == len(found)
     return found
 
 
-def fill(store: Store, *documents: Prepared) -> None:
+def fill(store: Stores, *documents: Prepared) -> None:
     """Store documents of any collection."""
     for name in COLLECTIONS:
-        store.add_collection(Collection(name))
+        store.documents.apply(PutCollection(Collection(name)))
         held = [each for each in documents if each.document.collection == name]
-        store.apply(Batch(name, upserts=held))
+        store.documents.apply(Batch(name, upserts=held))
 
 
 class TestFilters:
     """Each part of a scope by itself."""
 
-    def test_an_empty_scope_is_everything_but_the_archive(self, store: Store) -> None:
+    def test_an_empty_scope_is_everything_but_the_archive(self, store: Stores) -> None:
         """A scope without restrictions leaves out archived documents only."""
         put(store, prepared("a", "ant"), prepared("b", "ant", archived=True, owner="ann"))
         assert counted(store, Scope()) == {"a"}
         assert counted(store, Scope(archived=True)) == {"a", "b"}
 
-    def test_owner(self, store: Store) -> None:
+    def test_owner(self, store: Stores) -> None:
         """An owner sees their own documents, and not those of nobody."""
         put(store, prepared("a", "ant", owner="ann"), prepared("b", "ant", owner="bob"))
         put(store, prepared("c", "ant"))
         assert counted(store, Scope(owner="ann")) == {"a"}
         assert counted(store, Scope()) == {"a", "b", "c"}
 
-    def test_collections_and_kinds(self, store: Store) -> None:
+    def test_collections_and_kinds(self, store: Stores) -> None:
         """Any of the named collections and any of the named kinds will do."""
         fill(
             store,
@@ -74,14 +77,14 @@ class TestFilters:
         assert counted(store, Scope(kinds=(Kind.NOTE, Kind.BOOKMARK))) == {"a", "c"}
         assert counted(store, Scope(collections=("notes",), kinds=(Kind.BOOKMARK,))) == set()
 
-    def test_documents(self, store: Store) -> None:
+    def test_documents(self, store: Stores) -> None:
         """A list of ids, however long, restricts to these; none at all restricts nothing."""
         put(store, prepared("a", "ant"), prepared("b", "ant"), prepared("c", "ant", deleted=True))
         ghosts = tuple(f"ghost {number}" for number in range(2000))
         assert counted(store, Scope(documents=("b", "c", *ghosts))) == {"b"}
         assert counted(store, Scope(documents=())) == {"a", "b"}
 
-    def test_languages(self, store: Store) -> None:
+    def test_languages(self, store: Stores) -> None:
         """A document counts if one of its chunks is in one of the languages."""
         put(
             store,
@@ -93,13 +96,13 @@ class TestFilters:
         assert counted(store, Scope(languages=("ru", "de"))) == {"a", "b"}
         assert counted(store, Scope(languages=("fr", "e"))) == set()
 
-    def test_a_clause_restricts(self, store: Store) -> None:
+    def test_a_clause_restricts(self, store: Stores) -> None:
         """The query's own demands are part of the scope."""
         put(store, prepared("a", "ant bee"), prepared("b", "ant"))
         assert counted(store, Scope(clause=phrase("ant bee"))) == {"a"}
         assert counted(store, Scope(clause=Without(phrase("bee")))) == {"b"}
 
-    def test_all_parts_must_hold(self, store: Store) -> None:
+    def test_all_parts_must_hold(self, store: Stores) -> None:
         """A document counts only if every part of the scope admits it."""
         put(store, prepared("a", "ant", owner="ann", tags=("x",), path="n/a.md", updated=DAYS[1]))
         scope = Scope(owner="ann", tags=("x",), paths=("n",), updated_from=DAYS[0])
@@ -110,24 +113,24 @@ class TestFilters:
 class TestTags:
     """Tags that must and must not be there."""
 
-    def test_all_of_them_must_be_there(self, store: Store) -> None:
+    def test_all_of_them_must_be_there(self, store: Stores) -> None:
         """Several tags mean all of them."""
         put(store, prepared("a", "ant", tags=("x", "y")), prepared("b", "ant", tags=("x",)))
         assert counted(store, Scope(tags=("x",))) == {"a", "b"}
         assert counted(store, Scope(tags=("y", "x"))) == {"a"}
         assert counted(store, Scope(tags=("x", "z"))) == set()
 
-    def test_case_does_not_matter(self, store: Store) -> None:
+    def test_case_does_not_matter(self, store: Stores) -> None:
         """Tags keep their case and are compared without it, in any script."""
         put(store, prepared("a", "ant", tags=("Work",)), prepared("b", "ant", tags=("ДОМ",)))
         assert counted(store, Scope(tags=("wORK",))) == {"a"}
         assert counted(store, Scope(tags=("дом",))) == {"b"}
         assert counted(store, Scope(without_tags=("дом",))) == {"a"}
-        held = store.document("a", Scope())
+        held = document_of(store, "a", Scope())
         assert held is not None
         assert held.tags == ("Work",)
 
-    def test_a_tag_stands_for_those_below_it(self, store: Store) -> None:
+    def test_a_tag_stands_for_those_below_it(self, store: Stores) -> None:
         """`a` also means `a/b`, and never `ab`, `a-b` or `b/a`."""
         tags = {"1": "a", "2": "A/b", "3": "a/b/c", "4": "ab", "5": "a-b", "6": "b/a", "7": "a0"}
         put(store, *(prepared(id, "ant", tags=(tag,)) for id, tag in tags.items()))
@@ -135,14 +138,14 @@ class TestTags:
         assert counted(store, Scope(tags=("a/B",))) == {"2", "3"}
         assert counted(store, Scope(without_tags=("a",))) == {"4", "5", "6", "7"}
 
-    def test_none_of_the_others_may_be_there(self, store: Store) -> None:
+    def test_none_of_the_others_may_be_there(self, store: Stores) -> None:
         """One unwanted tag is enough to be left out; documents without tags stay."""
         put(store, prepared("a", "ant", tags=("x", "y")), prepared("b", "ant", tags=("y",)))
         put(store, prepared("c", "ant"))
         assert counted(store, Scope(without_tags=("x", "z"))) == {"b", "c"}
         assert counted(store, Scope(tags=("y",), without_tags=("x",))) == {"b"}
 
-    def test_tag_names_are_taken_as_they_are(self, store: Store) -> None:
+    def test_tag_names_are_taken_as_they_are(self, store: Stores) -> None:
         """Signs that mean something to an engine are letters of a tag like any other."""
         put(store, prepared("a", "ant", tags=("100%",)), prepared("b", "ant", tags=("100x",)))
         put(store, prepared("c", "ant", tags=("x_y",)), prepared("d", "ant", tags=("xzy",)))
@@ -174,19 +177,19 @@ class TestPaths:
     """Paths by folder and by pattern."""
 
     @pytest.mark.parametrize("pattern", PATTERNS)
-    def test_patterns(self, store: Store, pattern: str) -> None:
+    def test_patterns(self, store: Stores, pattern: str) -> None:
         """`*` stays in its folder, `**` crosses folders, a folder means all below it."""
         paths = ["top.md", "notes/one.md", "notes/deep/two.md", "notes-old/three.md"]
         put(store, *(prepared(path, "ant", path=path) for path in paths))
         put(store, prepared("pushed", "ant", path=None))
         assert counted(store, Scope(paths=(pattern,))) == PATTERNS[pattern]
 
-    def test_any_pattern_will_do(self, store: Store) -> None:
+    def test_any_pattern_will_do(self, store: Stores) -> None:
         """Several patterns mean any of them."""
         put(store, *(prepared(path, "ant", path=path) for path in ("a/1", "b/2", "c/3")))
         assert counted(store, Scope(paths=("a", "c/*"))) == {"a/1", "c/3"}
 
-    def test_brackets_and_underscores_are_letters(self, store: Store) -> None:
+    def test_brackets_and_underscores_are_letters(self, store: Stores) -> None:
         """A folder's name may hold signs that other pattern languages know."""
         paths = ["[old] x_y/1", "o x_y/1", "[old] xzy/1"]
         put(store, *(prepared(path, "ant", path=path) for path in paths))
@@ -196,7 +199,7 @@ class TestPaths:
 class TestTimes:
     """When a document was last updated."""
 
-    def test_from_is_inclusive_and_before_is_not(self, store: Store) -> None:
+    def test_from_is_inclusive_and_before_is_not(self, store: Stores) -> None:
         """A range holds its start and not its end, and never an undated document."""
         put(store, *(prepared(str(n), "ant", updated=day) for n, day in enumerate(DAYS)))
         put(store, prepared("undated", "ant"))
@@ -205,7 +208,7 @@ class TestTimes:
         assert counted(store, Scope(updated_from=DAYS[0], updated_before=DAYS[2])) == {"0", "1"}
         assert counted(store, Scope(updated_from=DAYS[1], updated_before=DAYS[1])) == set()
 
-    def test_zones_are_respected(self, store: Store) -> None:
+    def test_zones_are_respected(self, store: Stores) -> None:
         """The same moment in another zone is the same moment."""
         put(store, prepared("a", "ant", updated=DAYS[1]))
         elsewhere = DAYS[1].astimezone(timezone(timedelta(hours=9)))
@@ -293,7 +296,7 @@ def test_a_scope_filters_before_the_limit(
     """Every answer in scope is the unscoped answer filtered, as long as the limit allows."""
     with adapter.fresh() as store:
         fill(store, *held)
-        generation = store.open_generation(space()).number
+        generation = store.vectors.open_generation(space()).number
         for each in held:
             some_vectors = [data.draw(st.sampled_from(VECTORS)) for _ in each.chunks]
             embed(store, generation, each, *some_vectors)
@@ -302,16 +305,18 @@ def test_a_scope_filters_before_the_limit(
         looked_for = [word(data.draw(st.sampled_from(VOCABULARY)))]
         near = unit(1, 1, 0, 0)
         answers: list[Callable[[Scope, int], list[str]]] = [
-            lambda scope, limit: store.recent(scope, limit=limit),
+            lambda scope, limit: recent(store, scope, limit=limit),
             lambda scope, limit: [
-                n.id for n in store.nearest(generation, near, scope, limit=limit, floor=0.1)
+                n.id for n in store.vectors.nearest(generation, near, scope, limit=limit, floor=0.1)
             ],
         ]
         pools: list[Callable[[Scope, int], list[str]]] = [
             lambda scope, limit: [
-                c.id for c in store.lexical(looked_for, scope, every=True, limit=limit)
+                c.id for c in store.lexical.candidates(looked_for, scope, every=True, limit=limit)
             ],
-            lambda scope, limit: [c.id for c in store.lexical([], scope, every=True, limit=limit)],
+            lambda scope, limit: [
+                c.id for c in store.lexical.candidates([], scope, every=True, limit=limit)
+            ],
         ]
         for scope in asked:
             for answer in answers:
@@ -325,5 +330,5 @@ def test_a_scope_filters_before_the_limit(
                     assert set(found) <= wanted
                     assert len(set(found)) == len(found) == min(limit, len(wanted))
             expected_ids = {id for id, each in by_id.items() if admits(scope, each)}
-            assert {id for id in by_id if store.document(id, scope)} == expected_ids
-            assert store.stats(scope).documents == len(expected_ids)
+            assert {id for id in by_id if document_of(store, id, scope)} == expected_ids
+            assert store.documents.stats(scope).documents == len(expected_ids)

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from typing import get_type_hints
 
-import pytest
-
 from tests.docs.pages import ROOT, coded, read, rows, section
-from tests.unit.test_levels import LEVELS, PACKAGE, modules
-from twolane import ports
+from tests.unit.test_levels import PACKAGE, ROOMS
+from twolane.ports import Stores
+from twolane.ports.embedder import Embedder
+from twolane.ports.source import Source
 
 PAGE = read(ROOT / "ARCHITECTURE.md")
-CODE_MAP = section(PAGE, "## Code map")
-
-
-@pytest.mark.parametrize("name", sorted(modules()))
-def test_every_module_answers_a_question(name: str) -> None:
-    """Each module stands in the code map, beside the question that it answers."""
-    path = modules()[name].relative_to(PACKAGE).as_posix()
-    assert path in coded(CODE_MAP), f"add {path} to the code map of ARCHITECTURE.md"
 
 
 def test_no_file_is_made_up() -> None:
@@ -29,23 +22,33 @@ def test_no_file_is_made_up() -> None:
             assert (PACKAGE / path).exists() or (ROOT / path).exists(), path
 
 
-def test_the_levels_are_the_real_ones() -> None:
-    """The table of levels has each room on the level that the tests enforce."""
-    told = {
-        room: int(cells[0])
-        for cells in rows(section(PAGE, "## Levels"))
-        for room in coded(cells[1])
+def test_the_rooms_are_the_real_ones() -> None:
+    """The table of rooms has them in the order that the tests enforce."""
+    told = [coded(cells[0])[0] for cells in rows(section(PAGE, "## Rooms"))]
+    assert told[: len(ROOMS)] == list(ROOMS)
+
+
+def test_every_folder_has_a_line() -> None:
+    """Each folder inside a room is told in one line, and no other is."""
+    told = [coded(cells[0])[0] for cells in rows(section(PAGE, "## Rooms"))]
+    folders = {
+        path.relative_to(PACKAGE).as_posix()
+        for room in ROOMS
+        for path in (PACKAGE / room).iterdir()
+        if path.is_dir() and path.name != "__pycache__"
     }
-    assert told == LEVELS
+    assert set(told[len(ROOMS) :]) == folders
 
 
 def test_the_ports_have_their_verbs() -> None:
-    """Each port is listed with all of its verbs, in order."""
+    """Each port is listed with all of its verbs, in order, and stores have five in all."""
     told = {cells[0].strip("`"): cells[1].split(", ") for cells in rows(section(PAGE, "## Ports"))}
-    for name in ("Documents", "Retrieval", "Vectors", "Upkeep", "Embedder", "Source"):
-        port = getattr(ports, name)
+    ports = [get_type_hints(Stores)[one.name] for one in fields(Stores)]
+    for port in (*ports, Embedder, Source):
         verbs = [verb for verb in vars(port) if not verb.startswith("_")]
-        assert told[name] == [verb for verb in verbs if verb not in get_type_hints(port)], name
+        expected = [verb for verb in verbs if verb not in get_type_hints(port)]
+        assert told.pop(port.__name__) == expected, port
+    assert told == {}
 
 
 def test_the_words_of_the_domain_are_explained() -> None:

@@ -96,7 +96,7 @@ def test_every_mode_is_described() -> None:
 
 def test_every_sort_is_described() -> None:
     """Each value of --sort has its place in a row."""
-    from twolane.answers import Sort
+    from twolane.model.answer import Sort
 
     told = coded(described("twolane search"))
     assert {f"--sort {sort}" for sort in Sort} <= set(told)

@@ -35,7 +35,7 @@ def test_the_demo_runs(tmp_path: Path, demo: ModuleType) -> None:
     scratch.mkdir()
     done = subprocess.run(
         [sys.executable, str(SCRIPT)],
-        env={**os.environ, "TMPDIR": str(scratch), "TWOLANE_LIMIT": "nonsense"},
+        env={**os.environ, "TMPDIR": str(scratch), "TWOLANE_SEARCH_LIMIT": "nonsense"},
         capture_output=True,
         encoding="utf-8",
         timeout=300,

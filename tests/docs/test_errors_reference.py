@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from tests.docs.pages import REFERENCE, read, rows, section
-from twolane import errors
 from twolane.interfaces import failures
 from twolane.interfaces.failures import exit_code
-from twolane.model import ProblemCode
+from twolane.model import errors
+from twolane.model.problem import ProblemCode
 
 PAGE = read(REFERENCE / "errors.md")
 

@@ -1,4 +1,4 @@
-"""The web page is documented: every key that its help lists, every script that it loads."""
+"""The web page is documented: every key that its help lists."""
 
 from __future__ import annotations
 
@@ -16,10 +16,3 @@ def test_the_guide_has_the_keys_of_the_help() -> None:
     guide = section(read(DOCS / "howto" / "use-the-page.md"), "## Keys")
     assert len(real) > 5
     assert [coded(cells[0]) for cells in rows(guide)] == real
-
-
-def test_every_file_of_the_page_answers_a_question() -> None:
-    """The code map names each script and style sheet of the page."""
-    told = coded(section(read(ROOT / "ARCHITECTURE.md"), "## Code map"))
-    for path in [WEB / "index.html", *WEB.glob("*.css"), *WEB.glob("js/*.js")]:
-        assert path.relative_to(ROOT / "src" / "twolane").as_posix() in told, path.name

@@ -9,9 +9,9 @@ import pytest
 
 from tests.docs.pages import REFERENCE, coded, read, rows, section
 from twolane import Library, Settings
-from twolane.language import words_of
 from twolane.query import Filters, parse
 from twolane.query.scanner import DEEPEST, NAMES
+from twolane.text.tokens import words_of
 
 PAGE = read(REFERENCE / "query-language.md")
 HELD = ("en", "ru", "zh")
@@ -68,7 +68,7 @@ def test_prefixes_are_shown_as_such() -> None:
 
 def test_slips_are_taken_for_what_the_page_says(tmp_path: Path) -> None:
     """Each slip of the table is repaired in the sample vault, as the table has it."""
-    settings = Settings(db=tmp_path / "notes.db", embedder="none")
+    settings = Settings(db=tmp_path / "notes.db", embedding={"embedder": "none"})
     with Library.open(settings=settings) as library, as_file(files("twolane")) as package:
         library.index(package / "sample_vault")
         for typed, meant, _ in rows(section(PAGE, "## Slips")):

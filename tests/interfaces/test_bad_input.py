@@ -260,7 +260,7 @@ def test_locked_database(twolane: Cli, vault: Path) -> None:
     twolane("index", vault)
     write(vault, {"new.md": "A quagga.\n"})
     with held(twolane.db):
-        said = twolane("index", vault, code=4, TWOLANE_BUSY_SECONDS="0.2").stderr
+        said = twolane("index", vault, code=4, TWOLANE_INDEX_BUSY_SECONDS="0.2").stderr
         assert "in use by another process" in said
         assert twolane.json("search", "green tea")["results"]
     assert documents(twolane) == 4

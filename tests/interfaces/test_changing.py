@@ -17,7 +17,7 @@ def saved(twolane: Cli) -> Cli:
     notes.mkdir()
     (notes / "n.md").write_text("ant #food")
     twolane.db.parent.mkdir(parents=True, exist_ok=True)
-    with Library.open(twolane.db, settings=Settings(embedder="none")) as library:
+    with Library.open(twolane.db, settings=Settings(embedding={"embedder": "none"})) as library:
         library.index(notes)
         library.save_all(
             Draft(id, kind=Kind.BOOKMARK, url=f"https://x.org/{id}", title=title, tags=("food",))
@@ -28,7 +28,7 @@ def saved(twolane: Cli) -> Cli:
 
 def found(twolane: Cli, *words: str) -> list[str]:
     """Ids of what a search finds."""
-    answer = twolane.json("search", *words, TWOLANE_EMBEDDER="none")
+    answer = twolane.json("search", *words, TWOLANE_EMBEDDING_EMBEDDER="none")
     return sorted(one["id"] for one in answer["results"])
 
 

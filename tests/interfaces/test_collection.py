@@ -11,7 +11,7 @@ from tests.interfaces.conftest import Cli
 def test_a_collection_lives_and_goes(twolane: Cli, tmp_path: Path) -> None:
     """Add, index, list, describe, rename and remove, each by its command."""
     folder = write_notes(tmp_path / "texts", {"a.txt": "ant", "b.md": "ant"})
-    env = {"TWOLANE_EMBEDDER": "none"}
+    env = {"TWOLANE_EMBEDDING_EMBEDDER": "none"}
     twolane(
         "collection", "add", "letters", folder, "--include", "*.txt", "--description", "Old mail."
     )
@@ -50,7 +50,11 @@ def test_index_without_a_folder_needs_a_known_one(twolane: Cli) -> None:
 def test_files_of_one_path_are_told_apart(twolane: Cli, tmp_path: Path) -> None:
     """Where results come from several collections each says from which, otherwise none does."""
     for name in ("one", "two"):
-        twolane("index", write_notes(tmp_path / name, {"a.md": "ant"}), TWOLANE_EMBEDDER="none")
+        twolane(
+            "index",
+            write_notes(tmp_path / name, {"a.md": "ant"}),
+            TWOLANE_EMBEDDING_EMBEDDER="none",
+        )
     both = twolane("search", "ant").stdout
     assert [both.count(f"(in {name})") for name in ("one", "two")] == [1, 1]
     assert "(in" not in twolane("search", "ant", "--collection", "two").stdout

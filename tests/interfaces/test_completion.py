@@ -53,6 +53,15 @@ def test_no_library_is_no_trouble(twolane: Cli) -> None:
     assert answered(twolane, "twolane search --tag ga") == []
 
 
+def test_nothing_is_said_while_somebody_types(indexed: Cli) -> None:
+    """A setting by its old name is told by commands, not in the middle of a line."""
+    old = indexed.where(TWOLANE_LIMIT="5")  # an old name
+    said = old(
+        _TWOLANE_COMPLETE="complete_bash", COMP_WORDS="twolane\nsearch\n--tag\ngar", COMP_CWORD="3"
+    )
+    assert (said.stdout.split(), said.stderr) == (["garden"], "")
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_scripts_are_valid(twolane: Cli, shell: str) -> None:
     """Each script is for its shell and, where the shell is there, read by it without complaint."""

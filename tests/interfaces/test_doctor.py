@@ -34,7 +34,7 @@ def test_json(indexed: Cli) -> None:
 
 def test_the_real_model_is_loaded(twolane: Cli, vault: Path) -> None:
     """The check of the default embedder embeds a text."""
-    real = twolane.where(TWOLANE_EMBEDDER="use")
+    real = twolane.where(TWOLANE_EMBEDDING_EMBEDDER="use")
     real("index", vault)
     assert "use answers" in real("doctor").stdout
 
@@ -79,6 +79,6 @@ def test_missing_vectors_and_folders_are_problems(twolane: Cli, tmp_path: Path) 
 
 def test_bad_settings_are_a_problem(indexed: Cli) -> None:
     """A setting that makes no sense is reported, not stumbled over."""
-    said = indexed("doctor", code=1, TWOLANE_LIMIT="many").stdout
+    said = indexed("doctor", code=1, TWOLANE_SEARCH_LIMIT="many").stdout
     assert "problem" in said
     assert "limit" in said

@@ -35,13 +35,13 @@ def test_a_missing_embedder_is_a_failure(
     """Without its model, or with the embedder switched off, embedding exits with 5."""
     twolane("index", vault, "--no-wait")
     assert "pip install" in no_model(twolane)("embed", code=5).stderr
-    assert "switched off" in twolane("embed", code=5, TWOLANE_EMBEDDER="none").stderr
+    assert "switched off" in twolane("embed", code=5, TWOLANE_EMBEDDING_EMBEDDER="none").stderr
 
 
 def test_another_embedder_takes_over_when_it_is_complete(twolane: Cli, vault: Path) -> None:
     """A new space fills beside the old one and then serves."""
     twolane("index", vault)
-    real = twolane.where(TWOLANE_EMBEDDER="use")
+    real = twolane.where(TWOLANE_EMBEDDING_EMBEDDER="use")
     # Until then the old vectors answer, by the embedder that made them.
     assert real.json("search", "--mode", "semantic", "shoots")["generation"] == 1
     assert real.json("status")["degraded"] == []

@@ -14,6 +14,7 @@ import pytest
 from tests.interfaces.conftest import Cli
 from tests.interfaces.golden_sets import UNANSWERABLE, write_golden
 
+STORY = Path(__file__).parents[2] / "benchmarks" / "story.toml"
 STEPS = ["F0", "F1", "F2", "F4", "F5", "F5x", "ours"]
 
 
@@ -60,7 +61,8 @@ def test_a_second_time_everything_is_kept(twolane: Cli, golden: Path) -> None:
 
 def test_the_story_is_told_in_order(twolane: Cli, golden: Path, tmp_path: Path) -> None:
     """The steps stand in a table with their measures, and in a Markdown file if one is named."""
-    told = twolane("eval", "ablate", golden, "--story", "--markdown", tmp_path / "story.md").stdout
+    words = ("--presets", STORY, "--markdown", tmp_path / "story.md")
+    told = twolane("eval", "ablate", golden, *words).stdout
     lines = told.splitlines()
     assert lines[0].startswith("notes  3 queries")
     assert lines[1].split()[:3] == ["recall@10", "ndcg@10", "mrr"]
@@ -76,20 +78,29 @@ def test_the_story_is_told_in_order(twolane: Cli, golden: Path, tmp_path: Path) 
 def test_settings_and_measure_can_be_chosen(twolane: Cli, golden: Path) -> None:
     """--set changes what everything is compared with, --measure what is compared."""
     said = ablate(
-        twolane, golden, "--set", "rrf_k=5", "--only", "k-2", "--measure", "mrr", "--runs", "kept"
+        twolane,
+        golden,
+        "--set",
+        "ranking.rrf_k=5",
+        "--only",
+        "k-2",
+        "--measure",
+        "mrr",
+        "--runs",
+        "kept",
     )
     assert said["measure"] == "mrr"
     stored = json.loads((twolane.home / said["file"]).read_text("utf-8"))
     assert Path(said["file"]).parent == Path("kept")
-    assert stored["settings"]["rrf_k"] == 5.0
-    assert stored["presets"][1]["changes"] == {"rrf_k": 2.0}
+    assert stored["settings"]["ranking.rrf_k"] == 5.0
+    assert stored["presets"][1]["changes"] == {"ranking.rrf_k": 2.0}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--only", "nothing"), "no variation is called 'nothing'"),
-        (("--only", "k-2", "--story"), "no step of the story is called 'k-2'"),
+        (("--only", "k-2", "--presets", str(STORY)), "no variation is called 'k-2'"),
         (("--measure", "beauty"), "no measure 'beauty'"),
         (("--set", "db=x"), "use --db FILE"),
         (("--set", "colour=red"), "unknown setting 'colour'"),

@@ -40,11 +40,11 @@ def test_shows_the_distributions_and_a_threshold(twolane: Cli, golden: Path) -> 
     """Histogram, quantiles, threshold with its rates, and the reliability of the fits."""
     said = twolane("eval", "calibrate", golden).stdout
     assert "hashing signed-stems, 7 queries, 7 relevant and 21 irrelevant pairs" in said
-    assert "proposed threshold min_similarity = " in said
+    assert "proposed threshold search.min_similarity = " in said
     assert "where Youden's J is largest" in said
-    for word in ("similarity", "base rate", "isotonic", "logistic", "Brier", "ECE", "AUROC"):
+    for word in ("similarity", "base rate", "logistic", "Brier", "ECE", "AUROC"):
         assert word in said
-    assert "--write puts min_similarity" in said
+    assert "--write puts search.min_similarity" in said
     assert not config(twolane).exists()
 
 
@@ -65,7 +65,7 @@ def test_the_artefact_is_stored(twolane: Cli, golden: Path) -> None:
 def test_a_database_can_be_asked(indexed: Cli, tmp_path: Path) -> None:
     """With --db the user's own library is calibrated, and comes to the same."""
     golden = write_golden(tmp_path / "notes.json", MORE)
-    own = {"TWOLANE_RELEVANCE_FILE": str(tmp_path / "relevance.json")}
+    own = {"TWOLANE_SEARCH_RELEVANCE_FILE": str(tmp_path / "relevance.json")}
     said = calibrate(indexed, golden, "--db", indexed.db, "--runs", tmp_path / "runs", **own)
     assert 0 < said["proposed"]["similarity"] < 1
     assert said["proposed"]["recall"] > 0.7
@@ -83,10 +83,12 @@ def test_write_makes_a_settings_file(twolane: Cli, golden: Path) -> None:
     """Without a settings file --write creates one, shows it, and the setting is in force."""
     said = twolane("eval", "calibrate", golden, "--write").stdout
     threshold = calibrate(twolane, golden)["proposed"]["similarity"]
-    assert config(twolane).read_text("utf-8") == f"min_similarity = {threshold:g}\n"
+    assert config(twolane).read_text("utf-8") == f"[search]\nmin_similarity = {threshold:g}\n"
     assert f"+min_similarity = {threshold:g}" in said
     (row,) = [
-        row for row in twolane.json("settings")["settings"] if row["name"] == "min_similarity"
+        row
+        for row in twolane.json("settings")["settings"]
+        if row["name"] == "search.min_similarity"
     ]
     assert (row["value"], row["origin"]) == (threshold, str(config(twolane)))
 
@@ -94,7 +96,8 @@ def test_write_makes_a_settings_file(twolane: Cli, golden: Path) -> None:
 def test_write_keeps_what_the_user_wrote(twolane: Cli, golden: Path) -> None:
     """Comments, other settings, order and line ends of the file stay; only the value changes."""
     before = (
-        "# my settings\r\nlimit = 7 # enough\r\nmin_similarity = -0.5 # for now\r\npool = 50\r\n"
+        "# my settings\r\n[search]\r\nlimit = 7 # enough\r\n"
+        "min_similarity = -0.5 # for now\r\npool = 50\r\n"
     )
     config(twolane).parent.mkdir(parents=True)
     config(twolane).write_bytes(before.encode())
@@ -111,21 +114,21 @@ def test_write_keeps_what_the_user_wrote(twolane: Cli, golden: Path) -> None:
 def test_write_goes_to_the_file_in_use(twolane: Cli, golden: Path) -> None:
     """The file that TWOLANE_CONFIG names is changed, and no other is made."""
     own = twolane.home / "own.toml"
-    own.write_text("limit = 7\n", "utf-8")
+    own.write_text("[search]\nlimit = 7\n", "utf-8")
     twolane("eval", "calibrate", golden, "--write", TWOLANE_CONFIG=str(own))
-    assert own.read_text("utf-8").startswith("limit = 7\nmin_similarity = ")
+    assert own.read_text("utf-8").startswith("[search]\nlimit = 7\nmin_similarity = ")
     assert not config(twolane).exists()
 
 
 def test_a_value_that_is_overruled_is_told(twolane: Cli, golden: Path) -> None:
     """Where the environment says otherwise, the user hears that the file is not what counts."""
-    done = twolane("eval", "calibrate", golden, "--write", TWOLANE_MIN_SIMILARITY="0.5")
+    done = twolane("eval", "calibrate", golden, "--write", TWOLANE_SEARCH_MIN_SIMILARITY="0.5")
     assert "min_similarity comes from environment" in done.stderr
 
 
 def test_a_file_that_cannot_be_changed_is_left_alone(twolane: Cli, golden: Path) -> None:
     """Where the spelling is beyond us nothing is written, and the user is told what to do."""
-    text = 'exclude = ["""\nmin_similarity = 1\n"""]\nmin_similarity = 0.2\n'
+    text = "search.min_similarity = 0.2\n"
     config(twolane).parent.mkdir(parents=True)
     config(twolane).write_text(text, "utf-8")
     done = twolane("eval", "calibrate", golden, "--write", code=2)
@@ -135,7 +138,7 @@ def test_a_file_that_cannot_be_changed_is_left_alone(twolane: Cli, golden: Path)
 
 def test_no_vectors_no_calibration(twolane: Cli, golden: Path) -> None:
     """Without an embedder the command says why it cannot work."""
-    done = twolane("eval", "calibrate", golden, code=5, TWOLANE_EMBEDDER="none")
+    done = twolane("eval", "calibrate", golden, code=5, TWOLANE_EMBEDDING_EMBEDDER="none")
     assert "without vectors" in done.stderr
 
 
@@ -173,11 +176,11 @@ def test_a_damaged_file_of_fits_is_told(twolane: Cli, golden: Path, vault: Path)
     twolane("index", vault)
     own = twolane.home / "own.json"
     own.write_text("{", "utf-8")
-    done = twolane("search", "tomatoes", TWOLANE_RELEVANCE_FILE=str(own))
+    done = twolane("search", "tomatoes", TWOLANE_SEARCH_RELEVANCE_FILE=str(own))
     assert "holds no fits of relevance" in done.stderr
     assert done.stdout
     refused = twolane(
-        "eval", "calibrate", golden, "--adopt", code=2, TWOLANE_RELEVANCE_FILE=str(own)
+        "eval", "calibrate", golden, "--adopt", code=2, TWOLANE_SEARCH_RELEVANCE_FILE=str(own)
     )
     assert "remove it" in refused.stderr
     assert own.read_text("utf-8") == "{"

@@ -32,7 +32,7 @@ def _turned_round(run: Path, target: Path) -> Path:
     """The same run with the ranking of the last query in reverse."""
     held = json.loads(run.read_text("utf-8"))
     held["asked"][2]["ranking"].reverse()
-    held["settings"]["rrf_k"] = 1.5
+    held["settings"]["ranking.rrf_k"] = 1.5
     target.write_text(json.dumps(held), "utf-8")
     return target
 
@@ -52,7 +52,7 @@ def test_what_got_worse_and_why(indexed: Cli, runs: dict[str, Path]) -> None:
     assert "steep green tea" in said
     assert f"before  rank 1  {TEA}  (" in said
     assert "lexical rank 1 score" in said
-    usual = f"{Settings().rrf_k:g}"
+    usual = f"{Settings().ranking.rrf_k:g}"
     assert f"rrf_k: {usual} → 1.5" in said
     assert "steep green tea" not in indexed(*words, "-n", "0").stdout
     found = json.loads(indexed(*words, "--measure", "hit@1", "--json").stdout)
@@ -61,7 +61,7 @@ def test_what_got_worse_and_why(indexed: Cli, runs: dict[str, Path]) -> None:
     (lost,) = found["worse"]
     assert (lost["id"], lost["delta"], lost["ranks_before"]) == ("c", -1.0, [1])
     assert lost["first_after"]["path"] == TEA
-    assert {"what": "rrf_k", "before": usual, "after": "1.5"} in found["differences"]
+    assert {"what": "ranking.rrf_k", "before": usual, "after": "1.5"} in found["differences"]
 
 
 def test_runs_that_cannot_be_compared(indexed: Cli, runs: dict[str, Path], tmp_path: Path) -> None:

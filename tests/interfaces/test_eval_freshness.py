@@ -54,16 +54,16 @@ def test_no_vectors_at_all(twolane: Cli, folder: Path) -> None:
     assert "3 documents: no vector" in text and "notes/b.md" in text
 
 
-def test_what_waits_and_what_borrows(twolane: Cli, folder: Path) -> None:
-    """A new text is missing, a new title borrows its old vector, an edited part leaves the rest."""
+def test_what_waits(twolane: Cli, folder: Path) -> None:
+    """A new text or title waits for its vectors, an edited part leaves the rest as it was."""
     twolane("index", folder)
     (folder / "a.md").write_text("# A\n\nSomething else entirely.\n", "utf-8")
     (folder / "b.md").write_text("---\ntitle: Renamed\n---\nA dodo.\n", "utf-8")
     (folder / "long.md").write_text(f"# Long\n\n{LONG}\n\n## New\n\nA new part.\n", "utf-8")
     twolane("index", "--no-wait", folder)
     said = freshness(twolane, "--strict", code=1)
-    assert said["missing"] == ["notes/a.md"]
-    assert said["borrowed"] == ["notes/b.md"]
+    assert said["missing"] == ["notes/a.md", "notes/b.md"]
+    assert "borrowed" not in said
     assert said["partial"] == ["notes/long.md"]
     assert said["pending"] == 3
     twolane("embed")
@@ -73,7 +73,7 @@ def test_what_waits_and_what_borrows(twolane: Cli, folder: Path) -> None:
 def test_another_model(twolane: Cli, folder: Path) -> None:
     """Vectors of a model that is no longer the chosen one are stale, and the reason is given."""
     twolane("index", folder)
-    said = freshness(twolane.where(TWOLANE_EMBEDDER="none"), "--strict", code=1)
+    said = freshness(twolane.where(TWOLANE_EMBEDDING_EMBEDDER="none"), "--strict", code=1)
     assert "switched off" in said["degraded"]
 
 

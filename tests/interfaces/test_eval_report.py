@@ -27,7 +27,7 @@ def test_one_file_with_everything(indexed: Cli, stored: list[Path], tmp_path: Pa
     said = indexed("eval", "report", *stored, "-o", html, "--markdown", markdown).stdout
     assert f"written: {html}" in said
     page, text = html.read_text("utf-8"), markdown.read_text("utf-8")
-    assert page.startswith("<!DOCTYPE html>") and page.count("<svg") >= 4
+    assert page.startswith("<!DOCTYPE html>") and page.count("<table") >= 4
     assert "| lexical |" in text and "By direction:" in text
     figure = text.split("| lexical |")[1].split("|")[2].split()[0]
     assert figure in page

@@ -34,7 +34,7 @@ def test_asks_the_database_and_stores_the_run(indexed: Cli, tmp_path: Path) -> N
     assert (one["degraded"], one["unanswerable"]) == ([], None)
     stored = json.loads(Path(one["file"]).read_text("utf-8"))
     assert stored["format"] == "twolane-run/1"
-    assert stored["settings"]["embedder"] == "hashing"
+    assert stored["settings"]["embedding.embedder"] == "hashing"
     assert stored["space"] and stored["corpus"] and stored["machine"]["python"]
     (first, *_) = stored["asked"][2]["ranking"]
     assert first["path"] == TEA
@@ -89,11 +89,23 @@ def test_settings_for_one_run(indexed: Cli, tmp_path: Path) -> None:
     """`--set` changes a setting for the run and is kept in it; the next run has the default."""
     golden = write_golden(tmp_path / "notes.json")
     words = (golden, "--db", indexed.db, "--runs", tmp_path)
-    changed = run(indexed, *words, "--set", "rrf_k=1.5", "--set", "pool = 7")["runs"][0]
+    changed = run(indexed, *words, "--set", "ranking.rrf_k=1.5", "--set", "search.pool = 7")[
+        "runs"
+    ][0]
     usual = run(indexed, *words)["runs"][0]
     held = [json.loads(Path(one["file"]).read_text("utf-8")) for one in (changed, usual)]
-    assert [one["settings"]["rrf_k"] for one in held] == [1.5, Settings().rrf_k]
-    assert held[0]["settings"]["pool"] == 7
+    assert [one["settings"]["ranking.rrf_k"] for one in held] == [1.5, Settings().ranking.rrf_k]
+    assert held[0]["settings"]["search.pool"] == 7
+
+
+def test_set_by_an_old_name(indexed: Cli, tmp_path: Path) -> None:
+    """`--set` takes a name from before there were groups, and says what it is called now."""
+    golden = write_golden(tmp_path / "notes.json")
+    words = ("eval", "run", golden, "--db", indexed.db, "--runs", tmp_path, "--json")
+    done = indexed(*words, "--set", "rrf_k=1.5")  # an old name
+    (one,) = json.loads(done.stdout)["runs"]
+    assert json.loads(Path(one["file"]).read_text("utf-8"))["settings"]["ranking.rrf_k"] == 1.5
+    assert "rrf_k is now ranking.rrf_k" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -141,7 +153,7 @@ def test_a_set_of_unanswerable_queries_only(indexed: Cli, tmp_path: Path) -> Non
 def test_a_missing_lane_is_told(twolane: Cli, vault: Path, tmp_path: Path) -> None:
     """Answers that lacked a lane are counted with the reason."""
     golden = write_golden(tmp_path / "notes.json", vault=vault.name)
-    words = ("eval", "run", golden, "--set", "embedder=none")
+    words = ("eval", "run", golden, "--set", "embedding.embedder=none")
     said = twolane(*words).stdout
     assert "3 answers without dense: semantic search is switched off" in said
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from twolane import errors
 from twolane.interfaces.failures import exit_code, message
+from twolane.model import errors
 
 
 def every(kind: type[errors.TwolaneError]) -> Iterator[type[errors.TwolaneError]]:

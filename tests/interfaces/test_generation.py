@@ -23,7 +23,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> str:
 def switched(twolane: Cli, vault: Path, cache: str) -> Cli:
     """A library whose vectors were made by one model and then by another."""
     twolane("index", vault)
-    real = twolane.where(TWOLANE_EMBEDDER="use", TWOLANE_CACHE=cache)
+    real = twolane.where(TWOLANE_EMBEDDING_EMBEDDER="use", TWOLANE_CACHE=cache)
     real("embed")
     return real
 
@@ -66,10 +66,12 @@ class TestGate:
         """The command says how much worse they are and exits with 1; a wide gate lets them in."""
         golden = write_golden(vault.parent / "golden.json")
         real = twolane.where(
-            TWOLANE_EMBEDDER="use", TWOLANE_CACHE=cache, TWOLANE_LEXICAL_WEIGHT="0.0001"
+            TWOLANE_EMBEDDING_EMBEDDER="use",
+            TWOLANE_CACHE=cache,
+            TWOLANE_RANKING_LEXICAL_WEIGHT="0.0001",
         )
         real("index", vault)
-        worse = real.where(TWOLANE_EMBEDDER="hashing")
+        worse = real.where(TWOLANE_EMBEDDING_EMBEDDER="hashing")
         refused = worse("embed", "--gate", golden, "--tolerance", "0", code=1)
         assert "do not take over" in refused.stdout and "ndcg@10" in refused.stdout
         assert worse.json("status")["generation"] == 1
@@ -95,11 +97,15 @@ class TestGateSetting:
         """A library with good vectors, and settings that ask for worse ones through a gate."""
         golden = write_golden(vault.parent / "golden.json")
         real = twolane.where(
-            TWOLANE_EMBEDDER="use", TWOLANE_CACHE=cache, TWOLANE_LEXICAL_WEIGHT="0.0001"
+            TWOLANE_EMBEDDING_EMBEDDER="use",
+            TWOLANE_CACHE=cache,
+            TWOLANE_RANKING_LEXICAL_WEIGHT="0.0001",
         )
         real("index", vault)
         return real.where(
-            TWOLANE_EMBEDDER="hashing", TWOLANE_GATE=str(golden), TWOLANE_GATE_TOLERANCE="0"
+            TWOLANE_EMBEDDING_EMBEDDER="hashing",
+            TWOLANE_EMBEDDING_GATE=str(golden),
+            TWOLANE_EMBEDDING_GATE_TOLERANCE="0",
         )
 
     @pytest.mark.parametrize("command", [["watch"], ["serve", "--port", "0"]])
@@ -130,12 +136,12 @@ class TestGateSetting:
         """A plain run keeps the old vectors; a wider gate that is named judges again."""
         assert "does not take over" in worse("index", vault).stderr
         assert worse.json("status")["generations"][1]["reason"].startswith("refused by the gate")
-        golden = worse.environment["TWOLANE_GATE"]
+        golden = worse.environment["TWOLANE_EMBEDDING_GATE"]
         assert worse.json("embed", "--gate", golden, "--tolerance", "1")["took_over"] == 2
 
     def test_a_set_that_cannot_be_used_lets_nothing_through(self, worse: Cli) -> None:
         """Searches go on; `doctor` names the file beforehand, and `status` afterwards."""
-        lost = worse.where(TWOLANE_GATE=str(worse.home / "lost.json"))
+        lost = worse.where(TWOLANE_EMBEDDING_GATE=str(worse.home / "lost.json"))
         assert lost.json("search", "tomatoes")["results"]
         assert "lost.json" in lost("doctor", code=1).stdout
         lost("embed", code=1)

@@ -142,7 +142,7 @@ def test_a_missing_embedder_leaves_the_text_indexed(
 
 def test_words_only_is_a_choice_and_no_problem(twolane: Cli, vault: Path) -> None:
     """With the embedder switched off nothing is missing, not even for --strict."""
-    off = twolane.where(TWOLANE_EMBEDDER="none")
+    off = twolane.where(TWOLANE_EMBEDDING_EMBEDDER="none")
     done = off("index", vault, "--strict")
     assert "words only" in done.stdout
     assert done.stderr == ""
@@ -162,7 +162,7 @@ def test_interrupting_keeps_what_is_done(twolane: Cli, tmp_path: Path) -> None:
     number = 1500
     notes = {f"{one}.md": f"# Note {one}\n\n{'a few words ' * 40}\n" for one in range(number)}
     folder = write(tmp_path / "many", notes)
-    small = twolane.where(TWOLANE_BATCH="20")
+    small = twolane.where(TWOLANE_INDEX_BATCH="20")
     with subprocess.Popen(
         small.arguments("index", folder),
         stdout=subprocess.PIPE,

@@ -40,9 +40,13 @@ def test_twenty_kills(tmp_path: Path) -> None:
     """After each of twenty kills at random moments the index is sound; a last run completes it."""
     vault, db = tmp_path / "vault", tmp_path / "x.db"
     write_vault(vault)
-    environment = {**os.environ, "TWOLANE_EMBEDDER": "hashing", "TWOLANE_BATCH": "25"}
+    environment = {
+        **os.environ,
+        "TWOLANE_EMBEDDING_EMBEDDER": "hashing",
+        "TWOLANE_INDEX_BATCH": "25",
+    }
     chosen = random.Random(11)
-    settings = Settings(db=db, embedder="hashing", batch=25)
+    settings = Settings(db=db, embedding={"embedder": "hashing"}, index={"batch": 25})
     killed = 0
     held = 0
     for _ in range(KILLS):

@@ -108,9 +108,12 @@ def test_titles_are_links_in_a_terminal(indexed: Cli) -> None:
     shown = indexed.on_terminal("search", "green", "tea", "--mode", "lexical")
     (target, *_) = re.findall(r"\x1b\]8;[^;]*;([^\x1b]+)\x1b\\", shown)
     assert target.startswith("file:///") and target.endswith("/kitchen/green%20tea.md")
-    shown = indexed.on_terminal("search", "green", "tea", TWOLANE_LINK_TEMPLATE=OBSIDIAN)
+    shown = indexed.on_terminal("search", "green", "tea", TWOLANE_RESULTS_LINK_TEMPLATE=OBSIDIAN)
     assert ";obsidian://open?path=/" in shown
-    assert "\x1b" not in indexed("search", "green", "tea", TWOLANE_LINK_TEMPLATE=OBSIDIAN).stdout
+    assert (
+        "\x1b"
+        not in indexed("search", "green", "tea", TWOLANE_RESULTS_LINK_TEMPLATE=OBSIDIAN).stdout
+    )
 
 
 def test_no_color_switches_colours_off(indexed: Cli) -> None:
@@ -123,9 +126,9 @@ def test_no_color_switches_colours_off(indexed: Cli) -> None:
 def test_json_carries_the_link(indexed: Cli) -> None:
     """Each result, and a document that is read, has its link if there is a template."""
     assert indexed.json("search", "green", "tea")["results"][0]["link"] is None
-    found = indexed.json("search", "green", "tea", TWOLANE_LINK_TEMPLATE="x:{file}:{line}")
+    found = indexed.json("search", "green", "tea", TWOLANE_RESULTS_LINK_TEMPLATE="x:{file}:{line}")
     assert found["results"][0]["link"].startswith("x:kitchen/green%20tea.md:")
-    got = indexed.json("get", "green tea", TWOLANE_LINK_TEMPLATE="x:{name}")
+    got = indexed.json("get", "green tea", TWOLANE_RESULTS_LINK_TEMPLATE="x:{name}")
     assert got["link"] == "x:green%20tea"
 
 
@@ -133,13 +136,13 @@ def test_the_server_keeps_folders_to_itself(indexed: Cli, tmp_path: Path) -> Non
     """A link that tells a folder is only for who may do everything; others are for everyone."""
     both = {"x:{path}": (True, False), "x:{file}": (True, True)}
     tokens = tmp_path / "tokens.json"
-    cli = indexed.where(TWOLANE_TOKENS=str(tokens))
+    cli = indexed.where(TWOLANE_SERVER_TOKENS=str(tokens))
     secrets = [
         cli("token", "add", "all", "--may", "search.use", "--may", "admin").stdout.strip(),
         cli("token", "add", "few", "--may", "search.use").stdout.strip(),
     ]
     for template, wanted in both.items():
-        with serving(cli, tmp_path, TWOLANE_LINK_TEMPLATE=template) as server:
+        with serving(cli, tmp_path, TWOLANE_RESULTS_LINK_TEMPLATE=template) as server:
             for secret, shown in zip(secrets, wanted, strict=True):
                 head = {"Authorization": f"Bearer {secret}"}
                 query = {"q": "green tea", "mode": "lexical"}

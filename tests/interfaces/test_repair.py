@@ -70,7 +70,7 @@ def notes(twolane: Cli, tmp_path: Path) -> Path:
 def test_damage_is_found_and_mended(tmp_path: Path, damage: str) -> None:
     """Whatever was done to the file is found and mended, and a re-index makes all as it was."""
     folder = write(tmp_path / "notes", NOTES)
-    settings = Settings(db=tmp_path / "d.db", embedder="hashing")
+    settings = Settings(db=tmp_path / "d.db", embedding={"embedder": "hashing"})
     with Library.open(settings=settings) as library:
         library.index(folder)
         library.embed()
@@ -127,7 +127,7 @@ def test_a_file_that_is_beyond_mending_says_so(twolane: Cli, notes: Path) -> Non
 
 def test_the_digest_names_what_is_indexed(twolane: Cli, notes: Path, tmp_path: Path) -> None:
     """Two builds of the same notes have one digest; an edit gives another."""
-    settings = Settings(db=tmp_path / "other.db", embedder="hashing")
+    settings = Settings(db=tmp_path / "other.db", embedding={"embedder": "hashing"})
     with Library.open(settings=settings) as other:
         other.index(notes)
         other.embed()
@@ -158,14 +158,16 @@ def test_a_backup_comes_back(twolane: Cli, notes: Path, tmp_path: Path) -> None:
 
 def test_a_backup_of_a_library_in_use_is_whole(notes: Path, tmp_path: Path) -> None:
     """A copy made beside a reader and between writes holds what was committed."""
-    settings = Settings(db=tmp_path / "live.db", embedder="hashing")
+    settings = Settings(db=tmp_path / "live.db", embedding={"embedder": "hashing"})
     with Library.open(settings=settings) as live, Library.open(settings=settings) as reader:
         live.index(notes)
         assert reader.search("rye").results
         live.backup(tmp_path / "copy.db")
         (notes / "later.md").write_text("# Later")
         live.index(notes)
-    with Library.open(tmp_path / "copy.db", settings=Settings(embedder="hashing")) as copy:
+    with Library.open(
+        tmp_path / "copy.db", settings=Settings(embedding={"embedder": "hashing"})
+    ) as copy:
         assert {one.title for one in copy.documents()} == {"Tea", "Bread", "Fern"}
         assert copy.check() == []
 
@@ -221,12 +223,17 @@ def _truncated(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:20_000])
 
 
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
 def _contradictory(path: Path) -> None:
     harm(path, "UPDATE totals SET documents = 99")
 
 
 @pytest.mark.parametrize(
-    "spoil", [_not_a_database, _another_programs, _truncated, _contradictory, Path.unlink]
+    "spoil",
+    [_not_a_database, _another_programs, _truncated, _emptied, _contradictory, Path.unlink],
 )
 def test_a_bad_copy_replaces_nothing(
     twolane: Cli, notes: Path, tmp_path: Path, spoil: Callable[[Path], None]
@@ -247,7 +254,7 @@ def test_a_database_in_use_is_not_replaced(notes: Path, twolane: Cli, tmp_path: 
     """While another process has the database open, restoring says so and waits for nobody."""
     copy = tmp_path / "copy.db"
     twolane("backup", copy)
-    with Library.open(twolane.db, settings=Settings(embedder="hashing")) as live:
+    with Library.open(twolane.db, settings=Settings(embedding={"embedder": "hashing"})) as live:
         live.search("rye")
         assert "another process" in twolane("restore", copy, code=4).stderr
         assert live.search("rye").results

@@ -55,8 +55,10 @@ def test_a_text_is_not_taken_for_a_file(twolane: Cli) -> None:
 def test_what_has_no_vectors_yet_is_told_of(twolane: Cli, tmp_path: Path) -> None:
     """A save does not wait long for vectors; who saves is told how to add what is left."""
     note = write(tmp_path, {"a.md": "# Kites\n\nThey fly.\n"}) / "a.md"
-    said = twolane("save", note, TWOLANE_SAVE_EMBED_SECONDS="0").stderr
+    said = twolane("save", note, TWOLANE_EMBEDDING_SAVE_SECONDS="0").stderr
     assert "1 passage can be found by words only so far; run: twolane embed" in said
     twolane("embed")
     assert "embed" not in twolane("save", note, "--tag", "toys").stderr
-    assert "embed" not in twolane("save", note, "--tag", "x", TWOLANE_EMBEDDER="none").stderr
+    assert (
+        "embed" not in twolane("save", note, "--tag", "x", TWOLANE_EMBEDDING_EMBEDDER="none").stderr
+    )

@@ -310,7 +310,7 @@ def test_a_lane_that_cannot_run_is_named(
     twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
 ) -> None:
     """Without its model a hybrid search answers by words and says what is missing."""
-    twolane.where(TWOLANE_EMBEDDER="use")("index", vault)
+    twolane.where(TWOLANE_EMBEDDING_EMBEDDER="use")("index", vault)
     broken = no_model(twolane)
     done = broken("search", "green tea")
     assert "Green tea" in done.stdout
@@ -326,7 +326,7 @@ def test_meaning_that_was_demanded_and_is_missing_is_a_failure(
     twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
 ) -> None:
     """A semantic search without its model exits with 5, and its JSON says why."""
-    twolane.where(TWOLANE_EMBEDDER="use")("index", vault)
+    twolane.where(TWOLANE_EMBEDDING_EMBEDDER="use")("index", vault)
     broken = no_model(twolane)
     assert "dense" in broken("search", "tea", "--mode", "semantic", code=5).stderr
     assert broken.json("search", "tea", "--mode", "semantic", code=5)["degraded"]
@@ -375,7 +375,7 @@ def test_a_reader_that_leaves_early_is_no_error(twolane: Cli, tmp_path: Path) ->
 
 def test_the_real_model_finds_by_meaning_and_across_languages(twolane: Cli, vault: Path) -> None:
     """With the model inside the package, a query without common words finds its note."""
-    real = twolane.where(TWOLANE_EMBEDDER="use")
+    real = twolane.where(TWOLANE_EMBEDDING_EMBEDDER="use")
     said = real("index", vault).stdout
     assert "passages embedded" in said
     answer = real.json("search", "a hot drink made from leaves")

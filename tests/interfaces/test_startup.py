@@ -32,7 +32,7 @@ def test_help_and_version_import_nothing_heavy(twolane: Cli, option: str) -> Non
 @pytest.mark.parametrize("embedder", ["use", "hashing", "none"])
 def test_search_by_words_imports_nothing_heavy(indexed: Cli, embedder: str) -> None:
     """A search by words needs neither the model nor what reads notes."""
-    cli = indexed.where(TWOLANE_EMBEDDER=embedder)
+    cli = indexed.where(TWOLANE_EMBEDDING_EMBEDDER=embedder)
     found = imported(cli, "search", "--mode", "lexical", "green", "tea")
     assert "apsw" in found
     assert found.isdisjoint(READING | {"rich", "pathspec"})

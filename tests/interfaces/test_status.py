@@ -79,8 +79,8 @@ def test_without_vectors_files_are_indexed(twolane: Cli, vault: Path) -> None:
 
 def test_a_switch_of_embedders_degrades_nothing(indexed: Cli) -> None:
     """Vectors of one embedder answer until those of another are made; switched off, they do not."""
-    assert indexed.where(TWOLANE_EMBEDDER="use").json("status")["degraded"] == []
-    (off,) = indexed.where(TWOLANE_SEMANTIC="false").json("status")["degraded"]
+    assert indexed.where(TWOLANE_EMBEDDING_EMBEDDER="use").json("status")["degraded"] == []
+    (off,) = indexed.where(TWOLANE_SEARCH_SEMANTIC="false").json("status")["degraded"]
     assert "semantic = false" in off["reason"]
 
 

@@ -20,8 +20,8 @@ import pyte
 import pytest
 
 from tests.interfaces.conftest import Cli
-from twolane.answers import Mode
 from twolane.interfaces.cli.live import edited, stepped
+from twolane.model.answer import Mode
 
 DOWN, UP = b"\x1bOB", b"\x1bOA"
 

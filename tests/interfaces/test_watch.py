@@ -21,7 +21,7 @@ def test_changes_are_found_by_another_process(
     folder = write(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves.\n"})
     process = subprocess.Popen(
         twolane.arguments("watch", "--json", *options, folder),
-        env={**twolane.environment, "TWOLANE_WATCH_SECONDS": "0.1"},
+        env={**twolane.environment, "TWOLANE_INDEX_WATCH_SECONDS": "0.1"},
         cwd=twolane.home,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -90,7 +90,6 @@ def test_the_wheel_works(installed: Path, tmp_path: Path) -> None:
         "PATH": os.defpath,
         "HOME": str(tmp_path),
         "LC_ALL": "C.UTF-8",
-        "OPENBLAS_NUM_THREADS": "1",
         "PYTHONWARNINGS": "error",
         "TWOLANE_DB": str(tmp_path / "notes.db"),
         "TWOLANE_CACHE": str(tmp_path / "cache"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from twolane.evaluation.golden import load_golden
+from twolane.evaluation.golden_formats import load_golden
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

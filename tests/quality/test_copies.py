@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from twolane import Library, Mode, Settings
-from twolane.evaluation.golden import load_golden
+from twolane.evaluation.golden_formats import load_golden
 from twolane.evaluation.metrics import ndcg
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -52,7 +52,11 @@ def test_copies_cost_nothing(tmp_path: Path, name: str) -> None:
     found = {}
     for label, root in (("once", vault), ("copied", copied(vault, tmp_path))):
         for fold in (True, False):
-            settings = Settings(db=tmp_path / f"{label}.db", embedder="none", fold_copies=fold)
+            settings = Settings(
+                db=tmp_path / f"{label}.db",
+                embedding={"embedder": "none"},
+                ranking={"fold_copies": fold},
+            )
             with Library.open(settings=settings) as library:
                 library.index(root)
                 found[label, fold] = quality(library, golden)

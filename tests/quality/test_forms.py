@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from twolane import Library, Settings
-from twolane.chunking import embedded_text
+from twolane.ingest.chunking import embedded_text
 
 VAULT = Path(__file__).parents[2] / "benchmarks" / "vaults" / "short"
 HEAD = re.compile(r"(?s)(---\n.*?\n---\n+)?(# [^\n]*\n+)?")
@@ -42,13 +42,13 @@ def filled_in(folder: Path, template: tuple[str, str], *, every: int, values: bo
 
 def embedded(root: Path, db: Path) -> dict[str, list[str]]:
     """What is embedded for each note, passage by passage."""
-    with Library.open(settings=Settings(db=db, embedder="hashing")) as library:
+    with Library.open(settings=Settings(db=db, embedding={"embedder": "hashing"})) as library:
         library.index(root)
         library.embed()
         return {
             one.id: [
                 embedded_text(
-                    one.title, chunk.headings, one.body[chunk.start : chunk.end], chunk.forms
+                    one.title, chunk.headings, one.body[chunk.start : chunk.end], chunk.boilerplate
                 )
                 for chunk in library.chunks(one)
             ]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from twolane import Library, Settings
-from twolane.drafts import Draft
-from twolane.evaluation.golden import load_golden
-from twolane.model import Kind
+from twolane.evaluation.golden_formats import load_golden
+from twolane.model.document import Kind
+from twolane.model.draft import Draft
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 CROWD = 1000
@@ -48,7 +48,9 @@ def test_the_default_is_what_the_mixed_set_says(tmp_path: Path) -> None:
     own = {f"{one.title}": one.id for one in dice.sample(crowd, 60)}
     shares: dict[int, tuple[float, float]] = {}
     for floor in (0, 1):
-        settings = Settings(db=tmp_path / "x.db", embedder="none", kind_floor=floor)
+        settings = Settings(
+            db=tmp_path / "x.db", embedding={"embedder": "none"}, ranking={"kind_floor": floor}
+        )
         with Library.open(settings=settings) as library:
             if not floor:
                 library.index(BENCHMARKS / "vaults" / "desk")
@@ -56,4 +58,4 @@ def test_the_default_is_what_the_mixed_set_says(tmp_path: Path) -> None:
             shares[floor] = hits(library, notes), hits(library, own)
     assert shares[1][0] > shares[0][0] + 0.1
     assert shares[1][1] >= shares[0][1]
-    assert Settings().kind_floor == 1
+    assert Settings().ranking.kind_floor == 1

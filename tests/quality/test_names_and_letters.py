@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from twolane import Document, Library, Settings
-from twolane.language import tokens
-from twolane.spelling import other_layout
-from twolane.substrings import fields_of, spelled
+from twolane.text.spelling import other_layout
+from twolane.text.substrings import fields_of, spelled
+from twolane.text.tokens import tokens
 
 VAULT = Path(__file__).parents[2] / "benchmarks" / "vaults" / "desk"
 
@@ -42,7 +42,9 @@ class Sought:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """The notes of a desk, without meaning: names and letters need none."""
-    settings = Settings(db=tmp_path_factory.mktemp("names") / "x.db", embedder="none")
+    settings = Settings(
+        db=tmp_path_factory.mktemp("names") / "x.db", embedding={"embedder": "none"}
+    )
     with Library.open(settings=settings) as library:
         library.index(VAULT)
         yield library
@@ -109,7 +111,7 @@ def test_names_and_letters_find_their_documents(library: Library) -> None:
 
 def test_the_lanes_earn_their_place(library: Library) -> None:
     """Without the two lanes the same queries find less, and none finds more."""
-    settings = replace(library.settings, exact_weight=0.0, identity_weight=0.0)
+    settings = library.settings.changed(ranking={"exact_weight": 0.0, "identity_weight": 0.0})
     with Library.open(settings=settings) as without:
         before = reciprocal_ranks(without)
     after = reciprocal_ranks(library)

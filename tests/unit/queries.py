@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from twolane.language import words_of
+from twolane.model.scope import Phrase, Word
 from twolane.query import Query, parse
-from twolane.scopes import Phrase, Word
+from twolane.text.tokens import words_of
 
 HELD = ("en", "ru")
 NOW = datetime(2024, 3, 31, 12, 30, tzinfo=UTC)

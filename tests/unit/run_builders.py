@@ -50,7 +50,7 @@ def run_of(
     known: dict[str, Any] = {
         "name": golden.name,
         "mode": "hybrid",
-        "settings": {"rrf_k": 60.0, "embedder": "hashing"},
+        "settings": {"ranking.rrf_k": 60.0, "embedding.embedder": "hashing"},
         "created": "2026-01-02T03:04:05+00:00",
         "space": "f00",
         "corpus": "c0ffee",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from twolane import Settings
-from twolane.evaluation.golden import GoldenQuery, GoldenSet, save_golden
+from twolane.evaluation.golden import GoldenQuery, GoldenSet
+from twolane.evaluation.golden_formats import save_golden
 
 NOTES = {
     "tomatoes.md": "# Tomatoes\n\nPinch out the side shoots of tomatoes every week in June.\n",
@@ -43,4 +43,4 @@ def small_set(folder: Path, name: str = "small") -> tuple[Path, GoldenSet]:
 
 def quick(**changes: object) -> Settings:
     """The default settings with the embedder that needs no model."""
-    return replace(Settings(embedder="hashing"), **changes)  # type: ignore[arg-type]
+    return Settings(embedding={"embedder": "hashing"}).changed(**changes)

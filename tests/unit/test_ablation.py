@@ -12,17 +12,26 @@ import pytest
 
 from tests.unit.small_sets import NOTES, QUERIES, quick, small_set
 from twolane import Library, Settings
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.errors import BadInput, EmbedderError
+from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.evaluation import ablation as module
-from twolane.evaluation import running
-from twolane.evaluation.ablation import Ablation, ablate
-from twolane.evaluation.ablation_files import FORMAT, save_ablation
-from twolane.evaluation.ablation_tables import cells, markdown, remarks
-from twolane.evaluation.golden import GoldenSet, save_golden
+from twolane.evaluation import indexes
+from twolane.evaluation.ablation import (
+    FORMAT,
+    Ablation,
+    ablate,
+    cells,
+    markdown,
+    remarks,
+    save_ablation,
+)
+from twolane.evaluation.golden import GoldenSet
+from twolane.evaluation.golden_formats import save_golden
 from twolane.evaluation.metrics import ndcg
-from twolane.evaluation.presets import selected
+from twolane.evaluation.presets import load_presets, selected
+from twolane.evaluation.runs import plain_settings
+from twolane.model.errors import BadInput, EmbedderError
 
+STORY = Path(__file__).parents[2] / "benchmarks" / "story.toml"
 CHOSEN = ("k-2", "relaxation-any", "no-breadcrumb", "lexical-only", "dense-only")
 
 
@@ -40,7 +49,8 @@ def run(tmp_path: Path, sets: list[tuple[Path, GoldenSet]]) -> Callable[..., Abl
         settings: Settings | None = None, only: tuple[str, ...] = CHOSEN, **options: Any
     ) -> Ablation:
         chosen = settings or quick()
-        presets = selected(chosen, only, story=options.pop("story", False))
+        story = load_presets(STORY) if options.pop("story", False) else None
+        presets = selected(chosen, only, story)
         given = options.pop("sets", sets)
         return ablate(given, presets, chosen, tmp_path / "kept", **options)
 
@@ -67,10 +77,10 @@ def test_every_preset_is_measured_and_compared(run: Callable[..., Ablation]) -> 
 def test_presets_run_under_their_settings(run: Callable[..., Ablation]) -> None:
     """What a run says of its settings is what the preset asked for."""
     by_name = {row.preset.name: row.run.settings for row in run().rows}
-    assert by_name["k-2"]["rrf_k"] == 2.0
-    assert by_name["no-breadcrumb"]["breadcrumb"] is False
-    assert by_name["lexical-only"]["embedder"] == "none"
-    assert by_name["default"] == running.plain_settings(quick())
+    assert by_name["k-2"]["ranking.rrf_k"] == 2.0
+    assert by_name["no-breadcrumb"]["experiment.breadcrumb"] is False
+    assert by_name["lexical-only"]["embedding.embedder"] == "none"
+    assert by_name["default"] == plain_settings(quick())
 
 
 def test_a_second_time_runs_nothing(
@@ -126,7 +136,7 @@ def test_a_change_of_anything_is_measured(
     assert not run(only=("default",)).rows[0].kept
     assert run(only=("default",)).rows[0].kept
 
-    assert not run(quick(common_share=0.3), only=("default",)).rows[0].kept
+    assert not run(quick(ranking={"common_share": 0.3}), only=("default",)).rows[0].kept
 
     judged = replace(golden, queries=(replace(QUERIES[0], partial=("tea.md",)), *QUERIES[1:]))
     assert not run(only=("default",), sets=[(file, judged)]).rows[0].kept
@@ -189,19 +199,20 @@ def test_indexes_are_shared_where_analysis_agrees(
 
 def test_analysis_is_what_needs_another_index() -> None:
     """Every setting that changes how a document is analysed gives a bench of its own."""
-    from twolane.preparing import recipe
+    from twolane.ingest.analysis import analyzer_version
 
     changed: dict[str, Any] = {
-        "languages": ("en",),
-        "chunk_tokens": 300,
-        "chunk_overlap": 10,
-        "chunk_characters": 500,
-        "breadcrumb": False,
-        "stemming": "ru",
+        "index.languages": ("en",),
+        "index.chunk_tokens": 300,
+        "index.chunk_overlap": 10,
+        "experiment.chunk_characters": 500,
+        "experiment.breadcrumb": False,
+        "experiment.stemming": "ru",
     }
     for name, value in changed.items():
-        assert recipe(replace(Settings(), **{name: value})) != recipe(Settings())
-        assert name in running.ANALYSIS
+        other = Settings().changed(**{name: value})
+        assert analyzer_version(other) != analyzer_version(Settings())
+        assert name in indexes.ANALYSIS
 
 
 def test_other_code_makes_another_index(
@@ -210,7 +221,7 @@ def test_other_code_makes_another_index(
     """When the code that reads notes changes, the index is made again and the old one goes."""
     run(only=("default",))
     (old,) = (tmp_path / "kept").glob("*.db")
-    monkeypatch.setattr(running, "analysis_code", lambda: "0123456789ab")
+    monkeypatch.setattr(indexes, "analysis_code", lambda: "0123456789ab")
     run(only=("default",))
     (new,) = (tmp_path / "kept").glob("*.db")
     assert old != new
@@ -265,7 +276,7 @@ def test_the_artefact_holds_what_the_figures_came_from(
     stored = json.loads(path.read_text("utf-8"))
     assert stored["format"] == FORMAT
     assert [one["name"] for one in stored["presets"]] == ["default", *CHOSEN]
-    assert stored["presets"][1]["changes"] == {"rrf_k": 2.0}
+    assert stored["presets"][1]["changes"] == {"ranking.rrf_k": 2.0}
     assert str(tmp_path) not in path.read_text("utf-8")
     (kept,) = stored["sets"]
     answerable = [query for query in QUERIES if not query.unanswerable]
@@ -284,12 +295,12 @@ def test_the_artefact_holds_what_the_figures_came_from(
 def test_tables_show_every_preset(run: Callable[..., Ablation]) -> None:
     """A row has the measure, the difference with its interval, the times and the megabytes."""
     found = run()
-    head, *rows = cells(list(found.rows), found.measure, story=False)
+    head, *rows = cells(list(found.rows), found.measure, detailed=False)
     assert head[1:3] == ["ndcg@10", "Δ ndcg@10 [95 %]"]
     assert head[-3:] == ["p50 ms", "p95 ms", "MB"]
     assert [row[0] for row in rows] == ["default", *CHOSEN]
     assert rows[0][2] == "" and "[" in rows[1][2]
-    text = markdown(found, story=False)
+    text = markdown(found, detailed=False)
     assert "## small, 8 queries" in text
     for row in found.rows:
         assert f"- `{row.preset.name}`: {row.preset.reason}" in text
@@ -298,7 +309,7 @@ def test_tables_show_every_preset(run: Callable[..., Ablation]) -> None:
 def test_the_story_shows_directions(run: Callable[..., Ablation]) -> None:
     """The table of a story has all usual measures, and the measure in each direction."""
     found = run(only=(), story=True, measure="ndcg@5")
-    head, *rows = cells(list(found.rows), found.measure, story=True)
+    head, *rows = cells(list(found.rows), found.measure, detailed=True)
     assert head[1:7] == ["recall@10", "ndcg@10", "mrr", "ndcg@5", "ndcg@5 en→en", "ndcg@5 ru→ru"]
     assert [row[0] for row in rows] == ["F0", "F1", "F2", "F4", "F5", "F5x", "ours"]
     compared = [row.preset.follows for row in found.rows if row.comparison]

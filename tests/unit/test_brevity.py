@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from twolane import Library, Settings
-from twolane.brevity import without_brevity
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.embedders.use import UseEmbedder
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.embedding.embedders.use import UseEmbedder
+from twolane.embedding.length_bias import without_brevity
 
 # Words that no note below is about.
 STRAY = ("кварк", "прокрастинация", "juxtaposition", "violin", "зонтик")
@@ -64,7 +64,9 @@ def test_stubs_do_not_come_first(tmp_path: Path) -> None:
         (notes / f"{name}.md").write_text("")
     stubs = {}
     for brevity in (True, False):
-        settings = Settings(db=tmp_path / "library.db", embedder="use", brevity=brevity)
+        settings = Settings(
+            db=tmp_path / "library.db", embedding={"embedder": "use"}, ranking={"brevity": brevity}
+        )
         with Library.open(settings=settings) as library:
             library.index(notes)
             library.embed()
@@ -83,7 +85,9 @@ def test_stubs_are_not_similar_to_each_other(tmp_path: Path) -> None:
         (notes / f"{name}.md").write_text("")
     nearest, tomatoes = {}, {}
     for brevity in (True, False):
-        settings = Settings(db=tmp_path / "library.db", embedder="use", brevity=brevity)
+        settings = Settings(
+            db=tmp_path / "library.db", embedding={"embedder": "use"}, ranking={"brevity": brevity}
+        )
         with Library.open(settings=settings) as library:
             library.index(notes)
             library.embed()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,13 +16,12 @@ from hypothesis import strategies as st
 
 from tests.unit.small_sets import NOTES, QUERIES, quick, small_set
 from twolane import Library
-from twolane.answers import Lane, Mode, Signs
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.errors import BadInput, EmbedderUnavailable
+from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.evaluation import calibration as module
 from twolane.evaluation.calibration import (
     Judged,
     Sample,
+    adopt,
     answered_auroc,
     calibrate,
     compared,
@@ -32,14 +32,16 @@ from twolane.evaluation.calibration import (
     open_settings,
     quantile,
     sample,
+    save_calibration,
     separating,
     thresholds,
 )
-from twolane.evaluation.calibration_files import adopt, save_calibration
-from twolane.evaluation.relevance_fit import Isotonic, fit_isotonic, fit_logistic
-from twolane.evaluation.running import bench
-from twolane.relevance import Logistic
-from twolane.relevance_files import fits_in
+from twolane.evaluation.fitting import fit_logistic
+from twolane.evaluation.indexes import bench
+from twolane.model.answer import Lane, Mode, Signs
+from twolane.model.errors import BadInput, EmbedderUnavailable
+from twolane.ranking.relevance import Logistic
+from twolane.ranking.relevance_files import fits_in
 
 SIMILARITIES = st.lists(st.floats(-1, 1), min_size=1, max_size=30)
 SPACE = HashingEmbedder().space
@@ -149,11 +151,12 @@ class TestFits:
         """The fit that rates a query's results was made without any of them."""
         seen: list[set[str]] = []
 
-        def make(training: Sequence[Judged]) -> Isotonic:
+        def make(training: Sequence[Judged]) -> Logistic:
             queries = {row.query for row in training}
             seen.append(queries)
             # The chance tells which fit gave it.
-            return Isotonic(((0.0, len(seen) / 10),))
+            chance = len(seen) / 10
+            return Logistic(math.log(chance / (1 - chance)), (0.0,) * len(Signs()))
 
         given = rows(11)
         ratings = cross_predicted(given, make)
@@ -164,13 +167,12 @@ class TestFits:
         assert max(sizes) - min(sizes) <= 1
 
     def test_known_chances_are_reliable(self) -> None:
-        """Where similarity is the chance, both fits find it, and beat the base rate."""
+        """Where similarity is the chance, the fit finds it, and beats the base rate."""
         rated = compared(rows(100))
         by_name = {one.name: one.reliability for one in rated}
-        assert list(by_name) == ["base rate", "isotonic", "logistic"]
-        for name in ("isotonic", "logistic"):
-            assert by_name[name].ece < 0.06
-            assert by_name[name].brier < by_name["base rate"].brier - 0.05
+        assert list(by_name) == ["base rate", "logistic"]
+        assert by_name["logistic"].ece < 0.06
+        assert by_name["logistic"].brier < by_name["base rate"].brier - 0.05
         assert by_name["base rate"].auroc == 0.5
         fit, told, _ = fitted(rows(100))
         assert told == by_name["logistic"]
@@ -181,7 +183,7 @@ class TestFits:
         given = [judged(f"a{at}", 0.9, True) for at in range(10)]
         given += [judged(f"a{at}", 0.2, False) for at in range(10)]
         given += [judged(f"u{at}", 0.3, False) for at in range(10)]
-        assert {one.name: one.answerable for one in compared(given)}["isotonic"] == 1.0
+        assert {one.name: one.answerable for one in compared(given)}["logistic"] == 1.0
         assert answered_auroc(given, [0.5] * len(given)) == 0.5
         assert answered_auroc(given[:20], [0.5] * 20) is None
 
@@ -197,7 +199,7 @@ class TestFits:
     def test_few_queries_are_too_few(self) -> None:
         """Fewer queries than folds cannot be checked."""
         with pytest.raises(BadInput, match="4 queries are too few"):
-            cross_predicted(rows(4), lambda given: fit_isotonic([0.0, 1.0], [False, True]))
+            cross_predicted(rows(4), logistic)
 
 
 def test_a_sample_sees_every_pair(library: Library, tmp_path: Path) -> None:
@@ -241,7 +243,7 @@ def test_a_calibration_proposes_a_sensible_threshold(library: Library, tmp_path:
     for one, share in zip(found.careful, (0.99, 0.95, 0.9), strict=True):
         assert one.recall >= share
     by_name = {one.name: one.reliability for one in found.rated}
-    assert list(by_name)[:4] == ["base rate", "isotonic", "logistic", "semantic"]
+    assert list(by_name)[:3] == ["base rate", "logistic", "semantic"]
     assert by_name["logistic"].auroc > 0.8
     careful = calibrate(found.samples, keep=0.99)
     assert careful.proposed == found.careful[0]
@@ -292,7 +294,7 @@ def test_nothing_relevant_in_the_index_is_refused() -> None:
 def test_without_vectors_there_is_nothing_to_calibrate(tmp_path: Path) -> None:
     """No embedder, or passages that wait for a vector, are named with what to do."""
     file, golden = small_set(tmp_path)
-    by_words = open_settings(quick(embedder="none"))
+    by_words = open_settings(quick(embedding={"embedder": "none"}))
     with (
         bench(golden, file, by_words, tmp_path / "kept") as words,
         pytest.raises(EmbedderUnavailable, match="without vectors"),

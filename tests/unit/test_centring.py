@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tests.builders import passages_of
 from twolane import Library, Settings
-from twolane.centring import (
+from twolane.embedding.centring import (
     EVERY,
     FEWEST,
     block,
@@ -21,13 +22,16 @@ from twolane.centring import (
     outgrown,
     uncentred,
 )
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.model import Space
-from twolane.pipeline import fill
-from twolane.stores.sqlite import SqliteStore
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.embedding.pipeline import fill
+from twolane.model.space import Space
+from twolane.ports import Stores
+from twolane.ports.vectors import Mean, NewVector
+from twolane.stores.sqlite import open_stores
+from twolane.stores.sqlite.vectors import SqliteVectors
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix, Neighbour
+    from twolane.ports.vectors import Matrix, Neighbour
 
 SPACE = Space("x", "m", "1", 4, "1", centring="language 0:4")
 
@@ -80,7 +84,10 @@ def test_only_the_block_moves() -> None:
 
 def test_a_query_of_no_clear_language_is_centred_by_all() -> None:
     """With one plausible language its mean counts, with several the mean of all."""
-    means = {"en": np.float32([0.5, 0, 0, 0]), EVERY: np.float32([0, 0.5, 0, 0])}
+    means = {
+        "en": Mean(np.float32([0.5, 0, 0, 0]), 9),
+        EVERY: Mean(np.float32([0, 0.5, 0, 0]), 20),
+    }
     vector = np.float32([0.5, 0.5, 0.5, 0.5])
     one = centred_query(vector, {"en"}, means, SPACE)
     several = centred_query(vector, {"en", "ru"}, means, SPACE)
@@ -95,9 +102,8 @@ def test_a_query_of_no_clear_language_is_centred_by_all() -> None:
 def test_what_equals_its_mean_stays() -> None:
     """A vector that is nothing but its mean does not become noise."""
     vector = np.float32([[1, 0, 0, 0]])
-    assert np.array_equal(
-        centred(vector, ["en"], {"en": vector[0], EVERY: vector[0]}, slice(0, 4)), vector
-    )
+    mean = Mean(vector[0], 9)
+    assert np.array_equal(centred(vector, ["en"], {"en": mean, EVERY: mean}, slice(0, 4)), vector)
 
 
 @pytest.mark.parametrize("part", [slice(0, 8), slice(3, 8)])
@@ -113,9 +119,10 @@ def test_centring_loses_nothing(part: slice) -> None:
 
 def test_when_means_are_outgrown() -> None:
     """A language that came, or has four times its passages, asks for new means; a few do not."""
-    assert not outgrown({"en": (100, 399), "ru": (0, FEWEST - 1)})
-    assert outgrown({"en": (100, 400)})
-    assert outgrown({"en": (100, 100), "ru": (0, FEWEST)})
+    means = {"en": Mean(np.zeros(4, np.float32), 100)}
+    assert not outgrown(means, {"en": 399, "ru": FEWEST - 1})
+    assert outgrown(means, {"en": 400})
+    assert outgrown(means, {"en": 100, "ru": FEWEST})
 
 
 def test_blocks() -> None:
@@ -138,20 +145,21 @@ def test_means_are_frozen_when_the_generation_is_complete(tmp_path: Path) -> Non
     vault.mkdir()
     for number in range(12):
         (vault / f"{number}.md").write_text(f"# N{number}\n\nthe walrus number {number}", "utf-8")
-    store = SqliteStore.open(tmp_path / "x.db")
+    store = open_stores(tmp_path / "x.db")
     with Library(store, Settings(), Accented()) as library:
         library.index(vault)
         generation = library.embed().generation
-        means = store.means(generation)
+        means = store.vectors.means(generation)
         assert "en" in means
         raw = Accented().embed_passages(["# N3\n\nthe walrus number 3"])
-        assert not np.allclose(store.all_vectors(generation)[3][3], raw[0])
+        _, fourth = list(passages_of(store, generation).values())[3]
+        assert not np.allclose(fourth, raw[0])
         (vault / "new.md").write_text("# New\n\nsomething about the narwhal", "utf-8")
         library.index(vault)
         library.embed()
-        again = store.means(generation)
-        assert {name: row.tolist() for name, row in again.items()} == {
-            name: row.tolist() for name, row in means.items()
+        again = store.vectors.means(generation)
+        assert {name: one.vector.tolist() for name, one in again.items()} == {
+            name: one.vector.tolist() for name, one in means.items()
         }
         assert library.search("narwhal", mode="semantic").results[0].path == "new.md"
         assert library.check() == []
@@ -178,43 +186,51 @@ def test_a_language_that_comes_later_gets_its_mean(tmp_path: Path) -> None:
     """The vectors are those of a library made in one go, and no passage is embedded twice."""
     vault = tmp_path / "vault"
     write(vault, "en", "the walrus swims in the cold sea, number", 12)
-    store, embedder = SqliteStore.open(tmp_path / "x.db"), Counted()
+    store, embedder = open_stores(tmp_path / "x.db"), Counted()
     with Library(store, Settings(), embedder) as library:
         library.index(vault)
         generation = library.embed().generation
         write(vault, "ru", "морж плывёт в холодном море, номер", 12)
         library.index(vault)
         library.embed()
-        assert {"en", "ru", EVERY} == set(store.means(generation))
+        assert {"en", "ru", EVERY} == set(store.vectors.means(generation))
         assert embedder.made == 24
         assert library.check() == []
-        grown = store.all_vectors(generation)
-        taken = store.means(generation)
+        grown = passages_of(store, generation)
+        taken = store.vectors.means(generation)
         library.embed()
-        assert all(np.array_equal(taken[one], store.means(generation)[one]) for one in taken)
-    other = SqliteStore.open(tmp_path / "y.db")
+        assert all(
+            np.array_equal(taken[one].vector, store.vectors.means(generation)[one].vector)
+            for one in taken
+        )
+    other = open_stores(tmp_path / "y.db")
     with Library(other, Settings(), Accented()) as library:
         library.index(vault)
-        whole = other.all_vectors(library.embed().generation)
-    assert [one[:3] for one in grown] == [one[:3] for one in whole]
-    assert max(np.abs(a[3] - b[3]).max() for a, b in zip(grown, whole, strict=True)) < 1e-3
+        whole = passages_of(other, library.embed().generation)
+    assert [(key, one[0]) for key, one in grown.items()] == [
+        (key, one[0]) for key, one in whole.items()
+    ]
+    assert max(np.abs(grown[key][1] - whole[key][1]).max() for key in grown) < 1e-3
 
 
-class Recentring(SqliteStore):
+class Recentring(SqliteVectors):
     """Takes new means at the worst moment: while a query or a batch is on its way."""
 
     at = ""
     asked = 0
+    stores: Stores
 
     def _shift(self, generation: int) -> None:
         self.at = ""
-        rows = self.all_vectors(generation)
-        means = {EVERY: np.eye(256, dtype=np.float32)[0] / 2}
-        moved = rows and centred(
-            np.stack([one[3] for one in rows]), [one[2] for one in rows], means, slice(0, 256)
-        )
-        self.recentre(
-            generation, means, [(one[0], one[1], row) for one, row in zip(rows, moved, strict=True)]
+        held = passages_of(self.stores, generation)
+        means = {EVERY: Mean(np.eye(256, dtype=np.float32)[0] / 2, 3)}
+        rows = [one for _, one in held.values()]
+        languages = [language for language, _ in held.values()]
+        moved = centred(np.stack(rows), languages, means, slice(0, 256)) if rows else []
+        self.add(
+            generation,
+            [NewVector(key, row) for key, row in zip(held, moved, strict=True)],
+            means=means,
         )
 
     def nearest(self, generation: int, *args: Any, **options: Any) -> list[Neighbour]:
@@ -223,22 +239,32 @@ class Recentring(SqliteStore):
             self._shift(generation)
         return super().nearest(generation, *args, **options)
 
-    def add_vectors(self, generation: int, *args: Any, **options: Any) -> None:
+    def add(self, generation: int, *args: Any, **options: Any) -> None:
         if self.at == "batch":
             self._shift(generation)
-        super().add_vectors(generation, *args, **options)
+        super().add(generation, *args, **options)
+
+
+def recentring(path: Path) -> tuple[Stores, Recentring]:
+    """Stores whose vectors are centred anew when they are told to."""
+    stores = open_stores(path)
+    stores.vectors.__class__ = Recentring
+    vectors = stores.vectors
+    assert isinstance(vectors, Recentring)
+    vectors.stores = stores
+    return stores, vectors
 
 
 def test_a_query_is_never_compared_by_other_means_than_its_own(tmp_path: Path) -> None:
     """A query whose means were replaced on its way is asked again."""
     write(tmp_path / "vault", "en", "the walrus swims in the cold sea, number", 3)
-    store = Recentring.open(tmp_path / "x.db")
+    store, vectors = recentring(tmp_path / "x.db")
     with Library(store, Settings(), Accented()) as library:
         library.index(tmp_path / "vault")
         fill(store, Accented())
-        store.at = "query"
+        vectors.at = "query"
         disturbed = library.search("a walrus", mode="semantic").results
-        assert store.asked == 2
+        assert vectors.asked == 2
         calm = library.search("a walrus", mode="semantic").results
         assert [(one.id, one.score) for one in disturbed] == [(one.id, one.score) for one in calm]
 
@@ -246,19 +272,19 @@ def test_a_query_is_never_compared_by_other_means_than_its_own(tmp_path: Path) -
 def test_a_batch_is_never_kept_by_other_means_than_those_in_force(tmp_path: Path) -> None:
     """Vectors whose means were replaced on their way are centred by the new ones."""
     write(tmp_path / "vault", "en", "the walrus swims in the cold sea, number", 3)
-    store = Recentring.open(tmp_path / "x.db")
+    store, vectors = recentring(tmp_path / "x.db")
     with Library(store, Settings(), Accented()) as library:
         library.index(tmp_path / "vault")
-        store.at = "batch"
+        vectors.at = "batch"
         generation = fill(store, Accented()).generation
-        kept = store.all_vectors(generation)
-        means = store.means(generation)
+        kept = list(passages_of(store, generation).values())
+        means = store.vectors.means(generation)
         assert means and len(kept) == 3
-        rows = np.stack([one[3] for one in kept])
-        again = uncentred(rows, [one[2] for one in kept], means, slice(0, 256))
-        plain = SqliteStore.open(tmp_path / "y.db")
+        rows = np.stack([one for _, one in kept])
+        again = uncentred(rows, [language for language, _ in kept], means, slice(0, 256))
+        plain = open_stores(tmp_path / "y.db")
         with Library(plain, Settings(), Accented()) as other:
             other.index(tmp_path / "vault")
             number = fill(plain, Accented()).generation
-            expected = np.stack([one[3] for one in plain.all_vectors(number)])
+            expected = np.stack([one for _, one in passages_of(plain, number).values()])
         assert np.abs(again - expected).max() < 1e-5

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twolane
-from twolane import chunking
-from twolane.chunking import (
+from twolane.ingest import chunking
+from twolane.ingest.chunking import (
     CHUNKER,
     chunk_document,
     embedded_text,
@@ -26,9 +26,9 @@ from twolane.chunking import (
     plain,
     splitting,
 )
-from twolane.errors import BadSetting
-from twolane.model import Chunk, Document, Heading, digest, passage_digest
-from twolane.parsing.markdown import parse_note
+from twolane.ingest.parsing.markdown import parse_note
+from twolane.model.document import Chunk, Document, Heading, digest, passage_digest
+from twolane.model.errors import BadSetting
 
 MODIFIED = datetime(2025, 5, 18, tzinfo=UTC)
 SAMPLE = Path(twolane.__file__).parent / "sample_vault"

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.run_builders import GOLDEN, PERFECT, run_of
-from twolane.errors import BadInput
 from twolane.evaluation.comparing import circumstances, compare, passes
 from twolane.evaluation.golden import GoldenQuery, GoldenSet
+from twolane.model.errors import BadInput
 
 WORSE = {**PERFECT, "q1": ("c.md", "a.md", "b.md"), "q2": ("a.md", "b.md")}
 
@@ -83,15 +83,15 @@ def test_circumstances_name_what_differs() -> None:
     assert circumstances(before, run_of()) == []
     after = run_of(
         mode="semantic",
-        settings={"rrf_k": 2.5, "languages": ["en", "ru"]},
+        settings={"ranking.rrf_k": 2.5, "index.languages": ["en", "ru"]},
         commit=None,
         machine={"system": "Linux", "processor": "x86_64", "cores": 8},
     )
     assert circumstances(before, after) == [
         ("mode", "hybrid", "semantic"),
         ("commit", "abc1234", "(none)"),
-        ("rrf_k", "60", "2.5"),
-        ("embedder", "hashing", "(none)"),
-        ("languages", "(none)", "en, ru"),
+        ("ranking.rrf_k", "60", "2.5"),
+        ("embedding.embedder", "hashing", "(none)"),
+        ("index.languages", "(none)", "en, ru"),
         ("cores", "2", "8"),
     ]

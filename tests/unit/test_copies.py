@@ -6,14 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import COLLECTION, prepared, put
-from twolane.answers import Fused, Hit, Lane, Sketch
-from twolane.copies import are_copies, folded, originals, resemblance, sketch
-from twolane.fusion import Ranking, fuse
-from twolane.language import stream
 from twolane.library import Library
-from twolane.model import Collection
+from twolane.model.answer import Lane
+from twolane.model.candidate import Fused, Hit
+from twolane.model.document import Collection, Document
+from twolane.ports.documents import PutCollection, Stored
+from twolane.ranking.duplicates import are_copies, folded, originals
+from twolane.ranking.fusion import Ranking, fuse
 from twolane.settings import Settings
-from twolane.stores.memory import MemoryStore
+from twolane.stores.memory import memory_stores
+from twolane.text.shingles import resemblance, sketch
+from twolane.text.tokens import stream
 
 LETTER = (
     "The wheel of the tide mill was mended in the spring, when the water stood low, by two "
@@ -29,8 +32,9 @@ FORM = (
 )
 
 
-def told(body: str, title: str = "A note") -> Sketch:
-    return Sketch(title, body, sketch(stream(body, "en")))
+def told(body: str, title: str = "A note") -> Stored:
+    document = Document("x", COLLECTION, title, body, content_hash=body)
+    return Stored(document, "", sketch=sketch(stream(body, "en")))
 
 
 def fused(*ids: str) -> list[Fused]:
@@ -39,7 +43,7 @@ def fused(*ids: str) -> list[Fused]:
 
 def test_a_text_resembles_itself_and_no_other() -> None:
     """The share of common runs of words is 1 for the same text and 0 for another."""
-    one, other = told(LETTER).runs, told(OTHER).runs
+    one, other = told(LETTER).sketch, told(OTHER).sketch
     assert resemblance(one, one) == 1.0
     assert resemblance(one, other) == 0.0
     assert sketch(stream("Too short to tell.", "en")) == b""
@@ -70,11 +74,11 @@ def test_a_form_that_was_filled_in_twice_is_no_copy() -> None:
 
 def test_copies_come_after_what_is_wanted() -> None:
     """The best of those that are the same keeps its place and names the others."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     texts = {"a": LETTER, "b": OTHER, "c": LETTER, "d": FORM}
     put(store, *(prepared(id, text) for id, text in texts.items()))
-    same = originals(store, [fused("c", "b"), fused("b", "a", "d")])
+    same = originals(store.documents, [fused("c", "b"), fused("b", "a", "d")])
     assert same == {"a": "c"}
     ranking = folded(fused("a", "c", "b", "d"), same, 2)
     assert [one.id for one in ranking] == ["a", "b", "c", "d"]
@@ -107,8 +111,8 @@ def test_copies_share_a_rank() -> None:
 
 def test_a_search_shows_a_note_once() -> None:
     """Copies come last and say why; without folding they come where their words put them."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(
         store,
         prepared("mill", LETTER, title="Tide mill"),
@@ -123,7 +127,7 @@ def test_a_search_shows_a_note_once() -> None:
         why = library.why("tide mill", "mill")
         assert why.copy_of == "copied"
         assert "it is a copy of copied, and copies come later" in why.verdict
-    with Library(store, Settings(fold_copies=False), None) as library:
+    with Library(store, Settings(ranking={"fold_copies": False}), None) as library:
         answer = library.search("tide mill")
         assert [one.id for one in answer.results] == ["copied", "mill", "honey"]
         assert answer.results[1].copy_of is None

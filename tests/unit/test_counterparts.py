@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from tests.builders import unit, write_notes
 from twolane import Library, Settings
-from twolane.answers import Counterpart, Hit, Lane, Neighbour
-from twolane.counterparts import Bounds, lifted
-from twolane.fusion import Ranking, fuse
+from twolane.model.answer import Counterpart, Lane
+from twolane.model.candidate import Hit, Neighbour
+from twolane.ranking.fusion import Ranking, fuse
+from twolane.ranking.parallel_documents import Bounds, lifted
 
 BOUNDS = Bounds(slice(0, 2), unlike=0.6, alike=0.8)
 EAST, NORTH, BETWEEN = unit(1, 0), unit(0, 1), unit(0.7, 0.7141)
@@ -156,7 +157,9 @@ NOTES = {
 def test_the_whole_of_it(tmp_path: Path) -> None:
     """With the default model a note and its translation come first, and the diagnosis says why."""
     write_notes(tmp_path / "notes", NOTES)
-    settings = Settings(db=tmp_path / "x.db", cache=tmp_path / "cache", embedder="use")
+    settings = Settings(
+        db=tmp_path / "x.db", cache=tmp_path / "cache", embedding={"embedder": "use"}
+    )
     with Library.open(settings=settings) as library:
         library.index(tmp_path / "notes")
         library.embed()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.deep_links import PLACES, deep_link, file_link, tells_root, template_problem
-from twolane.errors import BadSetting
+from twolane.model.deep_links import PLACES, deep_link, file_link, tells_root, template_problem
+from twolane.model.errors import BadSetting
 from twolane.settings import Settings
 
 ROOT = Path("/home/you/My notes")
@@ -53,7 +53,7 @@ def test_bad_templates_are_refused(template: str) -> None:
     """A template that runs a program in the page, or has unknown places, is a bad setting."""
     assert template_problem(template)
     with pytest.raises(BadSetting, match="link_template"):
-        Settings.load(environment={"TWOLANE_LINK_TEMPLATE": template})
+        Settings.load(environment={"TWOLANE_RESULTS_LINK_TEMPLATE": template})
 
 
 def test_good_templates_pass() -> None:
@@ -71,7 +71,7 @@ def test_good_templates_pass() -> None:
         ({"EDITOR": "nano"}, "nano", "EDITOR"),
         ({"EDITOR": "nano", "VISUAL": "code -w"}, "code -w", "VISUAL"),
         ({"EDITOR": "nano", "VISUAL": ""}, "nano", "EDITOR"),
-        ({"EDITOR": "nano", "TWOLANE_EDITOR": "hx"}, "hx", "environment"),
+        ({"EDITOR": "nano", "TWOLANE_RESULTS_EDITOR": "hx"}, "hx", "environment"),
     ],
 )
 def test_the_editor_is_the_usual_one(
@@ -81,4 +81,4 @@ def test_the_editor_is_the_usual_one(
     file = tmp_path / "twolane.toml"
     file.write_text("", "utf-8")
     loaded = Settings.load(environment=environment, file=file)
-    assert (loaded.settings.editor, loaded.origins["editor"]) == (editor, origin)
+    assert (loaded.settings.results.editor, loaded.origins["results.editor"]) == (editor, origin)

@@ -13,12 +13,19 @@ import numpy as np
 import pytest
 
 from twolane import Capability, Library, Scope, Settings
-from twolane.answers import Lane
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.errors import EmbedderError, EmbedderUnavailable, NoDatabase, NotPermitted, StoreError
-from twolane.model import Space
-from twolane.ports import Embedder
-from twolane.stores.sqlite import SqliteStore
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.model.answer import Lane
+from twolane.model.errors import (
+    EmbedderError,
+    EmbedderUnavailable,
+    NoDatabase,
+    NotPermitted,
+    StoreError,
+)
+from twolane.model.space import Space
+from twolane.ports.embedder import Embedder
+from twolane.stores.sqlite import open_stores
+from twolane.stores.sqlite.vectors import SqliteVectors
 
 
 class Broken(HashingEmbedder):
@@ -39,8 +46,8 @@ def raising(error: Exception) -> Callable[[str], object]:
     return call
 
 
-class BlindStore(SqliteStore):
-    """A store whose search by vector fails although everything else works."""
+class BlindVectors(SqliteVectors):
+    """An index whose search by vector fails although everything else works."""
 
     def nearest(self, *arguments: object, **options: object) -> list:  # type: ignore[override,type-arg]
         raise StoreError("the vectors cannot be read")
@@ -59,15 +66,17 @@ def library(
     tmp_path: Path,
     vault: Path,
     embedder: Embedder | None,
-    store: type[SqliteStore] = SqliteStore,
+    vectors: type[SqliteVectors] = SqliteVectors,
     **settings: object,
 ) -> Library:
     """A library whose vectors were made by a sound embedder before this one came."""
-    chosen = Settings(db=tmp_path / "x.db", embedder="hashing", **settings)  # type: ignore[arg-type]
+    chosen = Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"}).changed(**settings)
     with Library.open(settings=chosen) as sound:
         sound.index(vault)
         sound.embed()
-    return Library(store.open(tmp_path / "x.db"), chosen, embedder)
+    stores = open_stores(tmp_path / "x.db")
+    stores.vectors.__class__ = vectors
+    return Library(stores, chosen, embedder)
 
 
 def words_alone(answered: Library, caplog: pytest.LogCaptureFixture, reason: str) -> None:
@@ -91,7 +100,9 @@ def test_no_model(tmp_path: Path, vault: Path, caplog: pytest.LogCaptureFixture)
 
 def test_switched_off(tmp_path: Path, vault: Path) -> None:
     """Semantic search switched off by configuration: words only, and the answer says why."""
-    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="none")) as opened:
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
+    ) as opened:
         opened.index(vault)
         answer = opened.search("bees")
         assert [result.path for result in answer.results] == ["bees.md"]
@@ -117,7 +128,7 @@ def test_the_search_by_vector_fails(
 ) -> None:
     """The similarity search fails after the query was embedded: words only, and a warning."""
     embedded: list[str] = []
-    broken = library(tmp_path, vault, Broken(embedded.append), BlindStore)
+    broken = library(tmp_path, vault, Broken(embedded.append), BlindVectors)
     words_alone(broken, caplog, "the vectors cannot be read")
     assert embedded
 
@@ -149,7 +160,9 @@ def test_meaning_not_permitted(tmp_path: Path, vault: Path) -> None:
 def test_a_slow_embedder(tmp_path: Path, vault: Path) -> None:
     """Past its time the search answers without meaning, and does not wait again behind it."""
     release = threading.Event()
-    slow = library(tmp_path, vault, Broken(lambda text: release.wait(20)), embed_seconds=0.1)
+    slow = library(
+        tmp_path, vault, Broken(lambda text: release.wait(20)), search={"embed_seconds": 0.1}
+    )
     started = time.perf_counter()
     first, second = slow.search("bees"), slow.search("bees")
     assert time.perf_counter() - started < 10
@@ -178,7 +191,9 @@ def test_another_space_never_answers(tmp_path: Path, vault: Path) -> None:
 
 def test_text_before_vectors(tmp_path: Path, vault: Path) -> None:
     """Text is searchable before a single vector exists."""
-    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as opened:
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
+    ) as opened:
         opened.index(vault)
         answer = opened.search("rooks")
         assert [result.path for result in answer.results] == ["chess.md"]
@@ -212,8 +227,8 @@ def test_a_bad_vector_fails_alone(
     tmp_path: Path, vault: Path, lie: Callable[[np.ndarray], np.ndarray]
 ) -> None:
     """A passage that gets a bad vector is reported failed; the others are embedded."""
-    store = SqliteStore.open(tmp_path / "x.db")
-    with Library(store, Settings(embedder="hashing"), Poisoned(lie)) as opened:
+    store = open_stores(tmp_path / "x.db")
+    with Library(store, Settings(embedding={"embedder": "hashing"}), Poisoned(lie)) as opened:
         opened.index(vault)
         filled = opened.embed()
         assert (filled.embedded, filled.failed) == (1, 1)

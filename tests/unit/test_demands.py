@@ -16,7 +16,9 @@ def library(tmp_path: Path) -> Library:
     (notes / "bread.md").write_text("# Bread\n\nBread, then more bread, and bread again.\n")
     (notes / "trip.md").write_text("# A trip\n\nOn the way we had soup with bread by the lake.\n")
     (notes / "lake.md").write_text("# The lake\n\nWe swam, and slept in the grass.\n")
-    opened = Library.open(settings=Settings(db=tmp_path / "library.db", embedder="none"))
+    opened = Library.open(
+        settings=Settings(db=tmp_path / "library.db", embedding={"embedder": "none"})
+    )
     opened.index(notes)
     return opened
 

@@ -11,14 +11,14 @@ import pytest
 
 from tests.builders import write_notes
 from twolane import Capability, Kind, Library, Mode, Scope, Settings
-from twolane.answers import Lane
-from twolane.diagnose import Diagnosis
-from twolane.diagnose.parts import droppable, parts_of, without
-from twolane.diagnose.restrictions import spelling
-from twolane.diagnose.values import Change, ObstacleKind, Opinion, Origin, Standing
-from twolane.diagnose.wording import ordinal
-from twolane.errors import AmbiguousDocument, BadInput, NoSuchDocument, NotPermitted
-from twolane.model import Batch, Document
+from twolane.explain.why import Diagnosis
+from twolane.explain.why.parts import droppable, parts_of, without
+from twolane.explain.why.restrictions import spelling
+from twolane.explain.why.values import Change, ObstacleKind, Opinion, Origin, Standing
+from twolane.explain.why.wording import ordinal
+from twolane.model.answer import Lane
+from twolane.model.document import Batch, Document
+from twolane.model.errors import AmbiguousDocument, BadInput, NoSuchDocument, NotPermitted
 from twolane.query import parse
 
 NOTES = {
@@ -48,8 +48,10 @@ def library(tmp_path: Path, vault: Path) -> Iterator[Library]:
 
 def opened(tmp_path: Path, vault: Path, **settings: object) -> Library:
     """A library with the vault in it; all is a hit of the dense lane unless set otherwise."""
-    chosen = Settings(db=tmp_path / "x.db", embedder="hashing", min_similarity=-1.0)
-    library = Library.open(settings=replace(chosen, **settings))
+    chosen = Settings(
+        db=tmp_path / "x.db", embedding={"embedder": "hashing"}, search={"min_similarity": -1.0}
+    )
+    library = Library.open(settings=chosen.changed(**settings))
     library.index(vault)
     library.embed()
     return library
@@ -116,7 +118,7 @@ class TestFound:
         write_notes(
             vault, {f"many/{n:02}.md": f"# Salt {n}\n\nsalt and more salt" for n in range(9)}
         )
-        with opened(tmp_path, vault, pool=3, limit=2) as library:
+        with opened(tmp_path, vault, search={"pool": 3, "limit": 2}) as library:
             found = library.why("salt", "kitchen/soup.md")
             shown = library.search("salt").results
             assert len(shown) == 2
@@ -286,9 +288,11 @@ class TestRemoved:
 
     def test_by_the_threshold(self, tmp_path: Path, vault: Path) -> None:
         """Below the threshold, the similarity is shown, and lowering the threshold is tried."""
-        with opened(tmp_path, vault, min_similarity=0.9) as library:
+        with opened(tmp_path, vault, search={"min_similarity": 0.9}) as library:
             found = library.why("leaves", "garden/compost.md", mode="semantic")
-            assert obstacles(found) == [(ObstacleKind.THRESHOLD, Origin.SETTING, "min_similarity")]
+            assert obstacles(found) == [
+                (ObstacleKind.THRESHOLD, Origin.SETTING, "search.min_similarity")
+            ]
             assert found.passage is not None
             assert found.passage.similarity is not None
             assert 0 < found.passage.similarity < 0.9
@@ -312,7 +316,7 @@ class TestRemoved:
         """A lane that is switched off is named among the obstacles."""
         with opened(tmp_path, vault):
             pass
-        chosen = Settings(db=tmp_path / "x.db", embedder="none")
+        chosen = Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
         with Library.open(settings=chosen) as library:
             found = library.why("carrot", "garden/compost.md")
         assert [kind for kind, _, _ in obstacles(found)] == [
@@ -440,13 +444,13 @@ class TestPermissions:
     @pytest.mark.parametrize("flag", ["searchable", "encrypted"])
     def test_hidden_documents(self, library: Library, flag: str) -> None:
         """A document that is stored and hidden is kept out, and nothing of it is shown."""
-        from twolane.preparing import prepare
+        from twolane.ingest.analysis import prepare
 
         hidden = Document(
             id="vault/h.md", collection="vault", title="Secret", body="walrus", path="h.md"
         )
         hidden = replace(hidden, **{flag: flag != "searchable"})
-        library._store.apply(Batch("vault", upserts=[prepare(hidden, library.settings)]))
+        library._stores.documents.apply(Batch("vault", upserts=[prepare(hidden, library.settings)]))
         found = library.why("walrus", "h.md")
         assert "kept out of search" in found.verdict
         assert "Secret" not in repr(found)
@@ -476,10 +480,12 @@ class TestSuggestion:
 
     def test_what_to_set(self, tmp_path: Path, vault: Path) -> None:
         """With the suggested threshold the search shows the document."""
-        with opened(tmp_path, vault, min_similarity=0.9, limit=3) as library:
+        with opened(tmp_path, vault, search={"min_similarity": 0.9, "limit": 3}) as library:
             suggestion = library.why("leaves", "garden/compost.md", mode="semantic").suggestion
         assert suggestion is not None
-        with opened(tmp_path, vault, min_similarity=suggestion.value, limit=3) as library:
+        with opened(
+            tmp_path, vault, search={"min_similarity": suggestion.value, "limit": 3}
+        ) as library:
             results = library.search("leaves", mode="semantic").results
         assert results[suggestion.rank - 1].path == "garden/compost.md"
 
@@ -581,7 +587,9 @@ def test_searching_leaves_no_trace(library: Library) -> None:
 @pytest.mark.slow
 def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
     """The default model finds a note in another language, and the diagnosis says by what."""
-    chosen = Settings(db=tmp_path / "real.db", embedder="use", cache=tmp_path / "cache")
+    chosen = Settings(
+        db=tmp_path / "real.db", cache=tmp_path / "cache", embedding={"embedder": "use"}
+    )
     with Library.open(settings=chosen) as library:
         library.index(vault)
         library.embed()

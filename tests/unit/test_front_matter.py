@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.model import Document, Kind, ProblemCode
-from twolane.parsing.markdown import Parsed, parse_note
+from twolane.ingest.parsing.markdown import Parsed, parse_note
+from twolane.model.document import Document, Kind
+from twolane.model.problem import ProblemCode
 
 MODIFIED = datetime(2025, 5, 18, 12, 0, tzinfo=UTC)
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.answers import Contribution, Fused, Hit, Lane
-from twolane.fusion import Ranking, fuse
+from twolane.model.answer import Contribution, Lane
+from twolane.model.candidate import Fused, Hit
+from twolane.ranking.fusion import Ranking, fuse
 
 
 def hit(id: str, *languages: str, vote: float = 1.0, position: int | None = None) -> Hit:

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.unit.queries import NOW
-from twolane.errors import BadInput
-from twolane.filter_names import FILTERS
-from twolane.filters import Among, During, Except, Having, Part, Time, Trait
-from twolane.model import Kind
+from twolane.model.document import Kind
+from twolane.model.errors import BadInput
+from twolane.model.filters import Among, During, Except, Having, Part, Time, Trait
+from twolane.model.scope import Scope
 from twolane.query import narrow, parse
+from twolane.query.filter_names import FILTERS
 from twolane.query.given import require_filters, require_held, scope_from
-from twolane.scopes import Scope
 
 
 @pytest.mark.parametrize(

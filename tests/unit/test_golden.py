@@ -12,16 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.errors import BadGoldenSet, BadInput
-from twolane.evaluation.golden import (
-    FORMAT,
-    Evidence,
-    GoldenQuery,
-    GoldenSet,
-    load_golden,
-    save_golden,
-    validate,
-)
+from twolane.evaluation.golden import Evidence, GoldenQuery, GoldenSet, validate
+from twolane.evaluation.golden_formats import FORMAT, load_golden, save_golden
+from twolane.model.errors import BadGoldenSet, BadInput
 
 SHIPPED = sorted((Path(__file__).parents[2] / "benchmarks" / "golden").glob("*.json"))
 

@@ -12,13 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from twolane import Library, Scope, Settings
-from twolane.errors import BadInput
-from twolane.evaluation.golden import GoldenSet, validate
-from twolane.evaluation.golden_build import KINDS, Recipe, build
-from twolane.evaluation.golden_hiding import Hiding, hidden
-from twolane.evaluation.golden_survey import Survey
-from twolane.evaluation.naming import Names
-from twolane.language import fold, stream
+from twolane.evaluation.golden import GoldenSet, Names, validate
+from twolane.evaluation.golden_build import KINDS, Hiding, Recipe, Survey, build, hidden
+from twolane.model.errors import BadInput
+from twolane.text.tokens import fold, stream
 
 NOTES = {
     "garden/tomatoes.md": """\
@@ -82,7 +79,9 @@ def indexed(folder: Path, notes: Mapping[str, str]) -> Iterator[Library]:
         path = folder / "vault" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    with Library.open(settings=Settings(db=folder / "x.db", embedder="none")) as opened:
+    with Library.open(
+        settings=Settings(db=folder / "x.db", embedding={"embedder": "none"})
+    ) as opened:
         opened.index(folder / "vault")
         yield opened
 
@@ -308,7 +307,9 @@ def test_notes_of_several_folders(tmp_path: Path) -> None:
         (tmp_path / folder / f"{folder}.md").write_text(
             f"# Only {folder}\n\nSee [sand and cabbages](a.md).\n", "utf-8"
         )
-    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="none")) as library:
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
+    ) as library:
         library.index(tmp_path / "one")
         library.index(tmp_path / "two")
         golden = made(library, kinds=("title", "anchor"))

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from twolane.errors import BadGoldenSet
 from twolane.evaluation.golden import (
     Evidence,
     GoldenQuery,
     GoldenSet,
     validate,
 )
+from twolane.model.errors import BadGoldenSet
 
 TEA = GoldenQuery("1", "green tea", ("en/tea.md",), ("ru/chai.md",), lang="en")
 PATHS = ["en/tea.md", "en/coffee.md", "ru/chai.md", "ru/Зелёный чай.md"]

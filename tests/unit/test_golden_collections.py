@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from twolane.errors import BadGoldenSet
-from twolane.evaluation.golden import (
-    GoldenQuery,
-    corpus_ids,
-    load_golden,
-    validate,
-)
+from twolane.evaluation.golden import GoldenQuery, validate
+from twolane.evaluation.golden_formats import corpus_ids, load_golden
+from twolane.model.errors import BadGoldenSet
 
 
 def written(folder: Path, data: object, name: str = "set.json") -> Path:

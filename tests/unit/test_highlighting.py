@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.highlighting import highlighted, one_line, snippet
-from twolane.language import words_of
-from twolane.mentions import Mention, mentions, sought
-from twolane.scopes import Word
+from twolane.model.scope import Word
+from twolane.results.highlighting import highlighted, one_line, snippet
+from twolane.results.mentions import Mention, mentions, sought
+from twolane.text.tokens import words_of
 
 HOSTILE = [
     "<script>alert('x')</script>",

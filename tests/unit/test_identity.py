@@ -5,19 +5,21 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import COLLECTION, prepared, put
-from twolane.answers import Hit, Names
-from twolane.identity import identity_hits
-from twolane.model import Collection
-from twolane.names import key, keys, lines
-from twolane.scopes import Scope
-from twolane.stores.memory import MemoryStore
+from twolane.model.candidate import Hit, Names
+from twolane.model.document import Collection
+from twolane.model.scope import Scope
+from twolane.ports import Stores
+from twolane.ports.documents import PutCollection
+from twolane.ranking.identity import identity_hits
+from twolane.stores.memory import memory_stores
+from twolane.text.names import key, keys, lines
 
 
 @pytest.fixture(scope="module")
-def store() -> MemoryStore:
+def store() -> Stores:
     """A few documents with names of all sorts."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(
         store,
         prepared("bread", title="Sourdough bread for beginners", path="kitchen/sourdough.md"),
@@ -30,8 +32,8 @@ def store() -> MemoryStore:
     return store
 
 
-def hits(store: MemoryStore, text: str) -> list[Hit]:
-    return identity_hits(store, text, Scope(), limit=10)
+def hits(store: Stores, text: str) -> list[Hit]:
+    return identity_hits(store.lexical, text, Scope(), limit=10)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def hits(store: MemoryStore, text: str) -> list[Hit]:
         ("tide-mills", "link"),
     ],
 )
-def test_names_find_their_document(store: MemoryStore, typed: str, id: str) -> None:
+def test_names_find_their_document(store: Stores, typed: str, id: str) -> None:
     """Title, alias, path, slug and address: whole, begun, mistyped, in other letters."""
     assert hits(store, typed)[0].id == id
 
@@ -79,12 +81,12 @@ def test_names_find_their_document(store: MemoryStore, typed: str, id: str) -> N
         '"\\n',
     ],
 )
-def test_what_is_no_name_finds_nothing(store: MemoryStore, typed: str) -> None:
+def test_what_is_no_name_finds_nothing(store: Stores, typed: str) -> None:
     """A question, a word, another number and nonsense name no document."""
     assert hits(store, typed) == []
 
 
-def test_nearer_is_surer(store: MemoryStore) -> None:
+def test_nearer_is_surer(store: Stores) -> None:
     """A whole name counts in full, a begun one by its share, a slip costs something."""
     whole, begun, slipped, layout = (
         hits(store, typed)[0].vote
@@ -103,8 +105,8 @@ def test_nearer_is_surer(store: MemoryStore) -> None:
 
 def test_a_beginning_of_many_names_is_no_name() -> None:
     """Where too many names begin alike the beginning tells nothing; a whole name still does."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(store, *(prepared(f"{n:03}", title=f"Meeting {n:03}") for n in range(80)))
     put(store, prepared("only", title="Meeting"))
     assert [hit.id for hit in hits(store, "meeting")] == ["only"]
@@ -113,16 +115,16 @@ def test_a_beginning_of_many_names_is_no_name() -> None:
 
 def test_few_documents_are_looked_at_for_a_slip() -> None:
     """Documents whose names hold a piece elsewhere do not crowd out the one that was meant."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     others = [prepared(f"{number:03}", title=f"My soup, {number}") for number in range(100)]
     put(store, *others, prepared("meant", title="Souffle"))
     assert [hit.id for hit in hits(store, "soufle")] == ["meant"]
 
 
-def test_the_scope_is_obeyed(store: MemoryStore) -> None:
+def test_the_scope_is_obeyed(store: Stores) -> None:
     """A document out of scope is not found by its name."""
-    assert identity_hits(store, "sourdough", Scope(documents=("hello",)), limit=10) == []
+    assert identity_hits(store.lexical, "sourdough", Scope(documents=("hello",)), limit=10) == []
 
 
 def test_keys() -> None:

@@ -14,17 +14,19 @@ from hypothesis import strategies as st
 
 from tests.bookmark_files import HEAD, TAIL, generated
 from twolane import Draft, Kind, Library, Scope, Settings
-from twolane.drafting import drafted
-from twolane.errors import BadDraft, BadInput
-from twolane.exchange.addresses import normalised
-from twolane.exchange.netscape import Folders, read_bookmarks
-from twolane.exchange.rows import BadRow, Row
+from twolane.ingest.drafting import drafted
+from twolane.ingest.exchange.addresses import normalised
+from twolane.ingest.exchange.netscape import Folders, read_bookmarks
+from twolane.ingest.exchange.rows import BadRow, Row
+from twolane.model.errors import BadDraft, BadInput
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """An empty library."""
-    with Library.open(tmp_path / "x.db", settings=Settings(embedder="none")) as opened:
+    with Library.open(
+        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
+    ) as opened:
         yield opened
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.builders import write_notes
 from twolane import Kind, Library, Settings
-from twolane.errors import BadInput, MissingFolder
+from twolane.model.errors import BadInput, MissingFolder
 
 NOTE, BOOK, INNER, TAG, USE, SECRET = (f"{digit}" * 32 for digit in "123456")
 
@@ -41,7 +41,9 @@ type_: 1""",
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """An empty library."""
-    with Library.open(tmp_path / "x.db", settings=Settings(embedder="none")) as opened:
+    with Library.open(
+        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
+    ) as opened:
         yield opened
 
 

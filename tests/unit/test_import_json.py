@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import write_notes
+from tests.builders import inventory, write_notes
 from twolane import Capability, Draft, Kind, Library, Scope, Settings
-from twolane.drafting import drafted
-from twolane.errors import BadDraft
-from twolane.exchange.json_rows import read_json, written
-from twolane.exchange.rows import BadRow, Row
-from twolane.model import Collection
+from twolane.ingest.drafting import drafted
+from twolane.ingest.exchange.json_rows import read_json, written
+from twolane.ingest.exchange.rows import BadRow, Row
+from twolane.model.document import Collection
+from twolane.model.errors import BadDraft
+from twolane.ports.documents import PutCollection
 
 ALL = Scope(archived=True)
 
@@ -28,7 +29,9 @@ ALL = Scope(archived=True)
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """An empty library."""
-    with Library.open(tmp_path / "x.db", settings=Settings(embedder="none")) as opened:
+    with Library.open(
+        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
+    ) as opened:
         yield opened
 
 
@@ -221,7 +224,7 @@ def test_a_row_of_ten_megabytes_goes_in(library: Library, tmp_path: Path) -> Non
     body = "some words and " * 700_000
     file.write_text(json.dumps({"id": "a", "title": "T", "body": body, "encrypted": True}))
     assert library.import_jsonl(file).added == 1
-    small = Settings(embedder="none", max_file_bytes=1_000_000)
+    small = Settings(embedding={"embedder": "none"}, index={"max_file_bytes": 1_000_000})
     with Library.open(tmp_path / "y.db", settings=small) as other:
         report = other.import_jsonl(file)
         assert (report.added, str(report.problems[0].code)) == (0, "too-large")
@@ -237,7 +240,9 @@ def test_what_comes_from_files_is_skipped(library: Library, tmp_path: Path) -> N
     assert library.export(file) == 1
     assert (file.stat().st_mode & 0o777) == 0o600
     assert library.import_jsonl(file).skipped == 1
-    with Library.open(tmp_path / "y.db", settings=Settings(embedder="none")) as other:
+    with Library.open(
+        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"})
+    ) as other:
         assert other.import_jsonl(file).added == 1
         copy, held = other.document("vault/a.md"), library.document("vault/a.md")
         assert Draft.of(copy) == Draft.of(held)
@@ -352,17 +357,17 @@ def test_a_round_trip_loses_nothing(
 ) -> None:
     """What is exported and imported elsewhere is the same, field by field, and exports the same."""
     folder = tmp_path_factory.mktemp("trip")
-    none = Settings(embedder="none")
+    none = Settings(embedding={"embedder": "none"})
     with Library.open(folder / "a.db", settings=none) as one:
         for collection in collections:
-            one._store.add_collection(collection)
+            one._stores.documents.apply(PutCollection(collection))
         one.save_all(given_drafts)
-        ids = one._store.inventory(ALL, deleted=False)
+        ids = inventory(one._stores, ALL, deleted=False)
         assert one.export(folder / "a.jsonl") == len(ids)
         with Library.open(folder / "b.db", settings=none) as other:
             report = other.import_jsonl(folder / "a.jsonl")
             assert (report.added, report.problems) == (len(ids), [])
-            held, copied = one._store.stored(ids), other._store.stored(ids)
+            held, copied = one._stores.documents.get(ids), other._stores.documents.get(ids)
             assert copied == {
                 id: replace(it, document=replace(it.document, version=1)) for id, it in held.items()
             }

@@ -9,10 +9,10 @@ from itertools import repeat
 import pytest
 
 from tests.bookmark_files import HEAD
-from twolane.exchange.json_rows import read_json
-from twolane.exchange.netscape import Folders, read_bookmarks
-from twolane.exchange.rows import Row, Rows, Text
-from twolane.model import Kind
+from twolane.ingest.exchange.json_rows import read_json
+from twolane.ingest.exchange.netscape import Folders, read_bookmarks
+from twolane.ingest.exchange.rows import Row, Rows, Text
+from twolane.model.document import Kind
 
 ROWS = 6_000
 FILLER = "some words that fill a page " * 40

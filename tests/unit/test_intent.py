@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.intent import Intent, classify
+from twolane.query.intent import Intent, classify
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import space, write_notes
+from tests.builders import passages_of, space, write_notes
 from twolane import Draft, Kind, Library, Settings
-from twolane.chunking import LEAD_TOKENS, chunk_document, embedded_text, estimate_tokens, lead_text
+from twolane.ingest.chunking import (
+    LEAD_TOKENS,
+    chunk_document,
+    embedded_text,
+    estimate_tokens,
+    lead_text,
+)
 from twolane.interfaces.mcp.texts import read
-from twolane.model import Document, passage_digest
+from twolane.model.document import Document, passage_digest
 
 BOOKMARK = Draft(
     "b1",
@@ -35,7 +41,9 @@ PROMPT = Draft(
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """A library with one document of each kind."""
-    with Library.open(tmp_path / "x.db", settings=Settings(embedder="hashing")) as opened:
+    with Library.open(
+        tmp_path / "x.db", settings=Settings(embedding={"embedder": "hashing"})
+    ) as opened:
         opened.save_all([BOOKMARK, PROMPT, Draft("n1", title="Note", body="Something else.")])
         yield opened
 
@@ -80,8 +88,8 @@ def test_what_a_bookmark_says_of_itself_is_a_passage(library: Library) -> None:
     assert (lead.start, lead.end) == (0, 0)
     assert page.headings == ("Scraped",)
     library.embed()
-    generation = library._store.generations()[0].number
-    hashes = {row[0] for row in library._store.all_vectors(generation)}
+    generation = library._stores.vectors.generations()[0].number
+    hashes = set(passages_of(library._stores, generation))
     assert {lead.content_hash, page.content_hash} <= hashes
     found = library.search("Places with good espresso Where to sit and read", mode="semantic")
     assert found.results[0].id == "b1"
@@ -90,8 +98,8 @@ def test_what_a_bookmark_says_of_itself_is_a_passage(library: Library) -> None:
 
 def test_the_store_gives_out_what_was_hashed(library: Library) -> None:
     """The text that is claimed for a passage is the one that its content hash names."""
-    generation = library._store.open_generation(space())
-    claimed = library._store.claim(generation.number, worker="w", limit=99, seconds=9)
+    generation = library._stores.vectors.open_generation(space())
+    claimed = library._stores.queue.claim(generation.number, worker="w", limit=99, seconds=9)
     assert len(claimed) == 5
     for one in claimed:
         assert passage_digest(embedded_text(one.title, one.headings, one.text)) == one.content_hash
@@ -131,7 +139,9 @@ def test_files_say_their_kind_and_arguments(tmp_path: Path) -> None:
             for name, form in forms.items()
         },
     )
-    with Library.open(tmp_path / "x.db", settings=Settings(embedder="none")) as library:
+    with Library.open(
+        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
+    ) as library:
         library.index(vault)
         held = {name: library.document(name) for name in forms}
     assert {one.kind for one in held.values()} == {Kind.PROMPT}

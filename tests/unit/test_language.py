@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from twolane.language import (
+from twolane.text.detection import language_of
+from twolane.text.literals import holds_literally, line, stands_as_written, stands_in
+from twolane.text.tokens import (
     fold,
-    holds_literally,
     is_function_word,
     read,
     stream,
@@ -17,7 +18,6 @@ from twolane.language import (
     tokens,
     words_of,
 )
-from twolane.language.detection import language_of
 
 LANGUAGES = ("en", "ru", "de", "fr", "es", "it", "pt", "nl", "sv", "uk", "zh", "ja", "ko")
 
@@ -193,6 +193,21 @@ def test_function_words() -> None:
 def test_literal_phrases(text: str, literal: str, held: bool) -> None:
     """A literal counts letter by letter, between word boundaries where there are words."""
     assert holds_literally(text, literal) is held
+
+
+_LETTERS = st.text(st.sampled_from("aAбБёеß́̈äﬁ'’ \n\u00a0.-日본ᄒ\u0345İς"), max_size=12)
+
+
+@given(_LETTERS, _LETTERS)
+@example("a\u0308 b", "a")
+@example("x fi", "fi")
+def test_a_quick_look_never_says_too_much(text: str, typed: str) -> None:
+    """What stands in a text as it is written also stands in the folded text."""
+    literal = line(typed)
+    folded = " ".join(fold(text).split())
+    if stands_as_written(text, literal):
+        assert stands_in(folded, literal)
+    assert holds_literally(text, literal) == stands_in(folded, literal)
 
 
 @given(st.text(max_size=80), st.sampled_from([None, "de", "en", "ru"]))

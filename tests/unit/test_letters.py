@@ -9,9 +9,10 @@ import pytest
 
 from tests.builders import write_notes
 from twolane import Library, Result, Settings
-from twolane.answers import Lane
-from twolane.errors import StoreError
-from twolane.stores.sqlite import SqliteStore
+from twolane.model.answer import Lane
+from twolane.model.errors import StoreError
+from twolane.stores.sqlite import open_stores
+from twolane.stores.sqlite.lexical import SqliteLexical
 
 NOTES = {
     "code/auth.md": """\
@@ -37,7 +38,7 @@ Call `useAuth()` and rank by ts_rank_cd.
 
 def opened(folder: Path, **settings: object) -> Library:
     """A library of these notes."""
-    chosen = Settings(db=folder / "x.db", embedder="hashing", **settings)  # type: ignore[arg-type]
+    chosen = Settings(db=folder / "x.db", embedding={"embedder": "hashing"}).changed(**settings)
     library = Library.open(settings=chosen)
     library.index(write_notes(folder / "vault", NOTES))
     library.embed()
@@ -164,7 +165,7 @@ def test_why_tells_of_names(library: Library) -> None:
 
 def test_bodies_without_letters(tmp_path: Path) -> None:
     """Without trigrams of texts names are found by any part, and texts through their words."""
-    with opened(tmp_path, exact_bodies=False) as library:
+    with opened(tmp_path, index={"exact_bodies": False}) as library:
         assert [one.path for one in exactly(library, "urdoug")] == ["kitchen/sourdough.md"]
         assert [one.path for one in exactly(library, "ирлянды")] == ["Ёлка.md"]
         assert exactly(library, "ирляндыы") == ()
@@ -174,20 +175,22 @@ def test_bodies_without_letters(tmp_path: Path) -> None:
         assert library.check() == []
 
 
-class LetterlessStore(SqliteStore):
-    """A store whose trigrams cannot be read although everything else works."""
+class Letterless(SqliteLexical):
+    """An index whose trigrams cannot be read although everything else works."""
 
-    def exact(self, *arguments: object, **options: object) -> list:  # type: ignore[override,type-arg]
+    def substring(self, *arguments: object, **options: object) -> list:  # type: ignore[override,type-arg]
         raise StoreError("the trigrams cannot be read")
 
-    named = exact  # type: ignore[assignment]
+    named = substring  # type: ignore[assignment]
 
 
 def test_other_lanes_answer_without_letters(tmp_path: Path) -> None:
     """A lane that cannot read its trigrams is named in the answer, and the others still answer."""
     opened(tmp_path).close()
-    settings = Settings(db=tmp_path / "x.db", embedder="none")
-    with Library(LetterlessStore.open(tmp_path / "x.db"), settings) as broken:
+    settings = Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
+    stores = open_stores(tmp_path / "x.db")
+    stores.lexical.__class__ = Letterless
+    with Library(stores, settings) as broken:
         answer = broken.search("ts_rank")
         assert answer.results[0].path == "code/auth.md"
         reasons = {one.lane: one.reason for one in answer.degraded}

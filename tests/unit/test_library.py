@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from twolane import Library, Mode, Scope, Settings
-from twolane.errors import AmbiguousDocument, BadInput, MissingFolder, NoSuchDocument
-from twolane.indexing import Indexer
-from twolane.model import FileState
-from twolane.ports import Entry
-from twolane.scopes import Capability
-from twolane.sources.vault import VaultSource
-from twolane.stores.sqlite import SqliteStore
+from twolane.ingest.indexing import Indexer
+from twolane.ingest.sources.vault import VaultSource
+from twolane.model.answer import Lane
+from twolane.model.errors import AmbiguousDocument, BadInput, MissingFolder, NoSuchDocument
+from twolane.model.problem import FileState
+from twolane.model.scope import Capability
+from twolane.ports.source import Entry
+from twolane.stores.sqlite import open_stores
 
 
 @pytest.fixture
@@ -35,7 +36,9 @@ def write(vault: Path, path: str, text: str) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as opened:
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
+    ) as opened:
         yield opened
 
 
@@ -92,7 +95,9 @@ def test_other_analysis_reads_everything_again(tmp_path: Path, vault: Path) -> N
     """A changed chunk size makes every note new, although no file changed."""
     write(vault, "a.md", "# A\n\none")
     for size, indexed in ((450, 1), (450, 0), (300, 1)):
-        settings = Settings(db=tmp_path / "x.db", embedder="hashing", chunk_tokens=size)
+        settings = Settings(
+            db=tmp_path / "x.db", embedding={"embedder": "hashing"}, index={"chunk_tokens": size}
+        )
         with Library.open(settings=settings) as opened:
             assert opened.index(vault).indexed == indexed
 
@@ -125,18 +130,22 @@ def test_a_rename_embeds_nothing(library: Library, vault: Path) -> None:
     assert paths(library, "walrus sleeps", Mode.SEMANTIC)[0] == "moved/z.md"
 
 
-def test_a_title_from_the_file_name_borrows_its_vector(library: Library, vault: Path) -> None:
-    """After such a rename the old vector serves until the new one is made."""
+def test_a_title_from_the_file_name_asks_for_a_new_vector(library: Library, vault: Path) -> None:
+    """After such a rename the passage waits for its vector, is found by words, and says so."""
     file = write(vault, "walrus.md", "It sleeps on the ice all day.")
     write(vault, "b.md", "# Other\n\nSomething else.")
     library.index(vault)
     library.embed()
+    assert not library.search("sleeps ice").degraded
     file.rename(vault / "narwhal.md")
     library.index(vault)
     assert library.status().progress.pending == 1
-    assert "narwhal.md" in paths(library, "sleeps ice", Mode.SEMANTIC)
+    answer = library.search("sleeps ice")
+    assert answer.results[0].path == "narwhal.md"
+    assert [(one.lane, "wait" in one.reason) for one in answer.degraded] == [(Lane.DENSE, True)]
     assert library.embed().embedded == 1
     assert library.status().progress.pending == 0
+    assert not library.search("sleeps ice").degraded
     assert library.check() == []
 
 
@@ -204,15 +213,15 @@ class Locked(VaultSource):
 def test_an_unreadable_file_keeps_its_old_text(tmp_path: Path, vault: Path) -> None:
     """A file that cannot be read now stays found as it was, is reported, and is tried again."""
     file = write(vault, "a.md", "# A\n\nwalrus")
-    settings = Settings(db=tmp_path / "x.db", embedder="none")
+    settings = Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
     with Library.open(settings=settings) as opened:
         opened.index(vault)
         (collection,) = opened.collections()
     file.write_text("# A\n\nnarwhal, and more of it", "utf-8")
-    store = SqliteStore.open(tmp_path / "x.db")
+    store = open_stores(tmp_path / "x.db")
     report = Indexer(store, settings).index(Locked(vault), collection, Scope())
     assert [(one.path, str(one.code)) for one in report.problems] == [("a.md", "unreadable")]
-    store.close()
+    store.maintenance.close()
     with Library.open(settings=settings) as opened:
         assert [result.path for result in opened.search("walrus").results] == ["a.md"]
         (state,) = opened.files()
@@ -347,7 +356,7 @@ def test_bad_calls_are_errors(library: Library) -> None:
 
 def test_writing_needs_the_capability(library: Library, vault: Path) -> None:
     """A scope that may only search cannot index."""
-    from twolane.errors import NotPermitted
+    from twolane.model.errors import NotPermitted
 
     reader = Scope(capabilities=frozenset({Capability.SEARCH}))
     with pytest.raises(NotPermitted, match=r"documents\.write"):

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from twolane import Library, Scope, Settings
-from twolane.errors import NotPermitted
-from twolane.evaluation.golden import GoldenQuery, GoldenSet
-from twolane.evaluation.naming import Names, vault_of
-from twolane.evaluation.running import run_golden
-from twolane.scopes import Capability
+from twolane.evaluation.golden import GoldenQuery, GoldenSet, Names, vault_of
+from twolane.evaluation.runs import run_golden
+from twolane.model.errors import NotPermitted
+from twolane.model.scope import Capability
 
 
 def write(folder: Path, **notes: str) -> Path:
@@ -24,7 +23,7 @@ def write(folder: Path, **notes: str) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    chosen = Settings(db=tmp_path / "x.db", embedder="hashing", batch=2)
+    chosen = Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"}, index={"batch": 2})
     with Library.open(settings=chosen) as opened:
         yield opened
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from twolane.linking import linked, links_to
-from twolane.model import Document, Link
+from twolane.model.document import Document, Link
+from twolane.text.links import linked, links_to
 
 
 def document(path: str, *links: Link, **fields: object) -> Document:

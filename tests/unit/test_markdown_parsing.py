@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from twolane.model import Document, Heading, Problem, ProblemCode, TitleOrigin, digest
-from twolane.parsing.markdown import Parsed, parse_note
-from twolane.parsing.outline import outline
+from twolane.ingest.parsing.markdown import Parsed, parse_note
+from twolane.ingest.parsing.outline import outline
+from twolane.model.document import Document, Heading, TitleOrigin, digest
+from twolane.model.problem import Problem, ProblemCode
 
 MODIFIED = datetime(2025, 5, 18, 12, 0, tzinfo=UTC)
 

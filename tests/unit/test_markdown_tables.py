@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.run_builders import PERFECT, run_of
-from twolane.errors import BadInput
-from twolane.evaluation.markdown_tables import StoredRuns, markdown_table, refreshed
+from twolane.evaluation.report import StoredRuns, markdown_table, refreshed
 from twolane.evaluation.runs import save_run, store_run
+from twolane.model.errors import BadInput
 
 
 @pytest.fixture
@@ -94,4 +94,4 @@ def test_runs_with_names_of_their_own(tmp_path: Path) -> None:
 
 def test_cells_hold_any_text() -> None:
     """Columns, markup and line ends in a cell are spelt so that they are none."""
-    assert markdown_table(["a"], [["x|y\n<b>*_`"]])[2] == r"| x\|y &lt;b&gt;\*\_\` |"
+    assert markdown_table(["a"], [["x|y\n<b>*_`"]]).split("\n")[2] == r"| x\|y &lt;b&gt;\*\_\` |"

@@ -5,19 +5,20 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import COLLECTION, prepared, put
-from twolane.answers import MissingTag
 from twolane.library import Library
-from twolane.model import Collection
-from twolane.phrasings import Phrasings
-from twolane.scopes import Scope
+from twolane.model.answer import MissingTag
+from twolane.model.document import Collection
+from twolane.model.scope import Scope
+from twolane.ports.documents import PutCollection
+from twolane.ranking.phrasings import Phrasings
 from twolane.settings import Settings
-from twolane.stores.memory import MemoryStore
+from twolane.stores.memory import memory_stores
 
 
 def library() -> Library:
     """A few tagged documents of two owners."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(
         store,
         prepared("a", "walrus", tags=("Garden", "garden/greenhouse"), owner="ann"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.model import ProblemCode
-from twolane.parsing.decoding import decode
+from twolane.ingest.parsing.decoding import decode
+from twolane.model.problem import ProblemCode
 
 RUSSIAN = "Сегодня купил чай. Ёлка стоит у окна, а кот спит № 5 — «тихо»."
 FRENCH = "L'été dernier, à Paris, le garçon a mangé une crêpe. « Où ? » — près du château."

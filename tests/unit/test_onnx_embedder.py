@@ -17,8 +17,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from tests.builders import write_notes
 from twolane import Library, Settings
-from twolane.embedders.onnx import OnnxEmbedder
-from twolane.errors import EmbedderUnavailable
+from twolane.embedding.embedders.onnx import OnnxEmbedder
+from twolane.model.errors import EmbedderUnavailable
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "tea", "leaf", "green", "compiler", "loop", "query:"]
 DIMENSIONS = 4
@@ -130,7 +130,7 @@ def test_the_space_is_known_without_the_runtime(tmp_path: Path) -> None:
     """The identity comes from files; other weights under the same name are another space."""
     folder = export(tmp_path / "model")
     code = (
-        "import sys; from twolane.embedders.onnx import OnnxEmbedder;"
+        "import sys; from twolane.embedding.embedders.onnx import OnnxEmbedder;"
         f"print(OnnxEmbedder({str(folder)!r}).space.dimensions);"
         "sys.exit('onnxruntime' in sys.modules or 'tokenizers' in sys.modules)"
     )
@@ -148,7 +148,7 @@ def test_nothing_is_left_in_the_users_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     code = (
-        "from twolane.embedders.onnx import OnnxEmbedder;"
+        "from twolane.embedding.embedders.onnx import OnnxEmbedder;"
         f"OnnxEmbedder({str(folder)!r}).embed_query('tea')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "HOME": str(home)})
@@ -167,7 +167,7 @@ def test_what_a_folder_lacks_is_named(tmp_path: Path, missing: str) -> None:
 @pytest.mark.parametrize("model", ["", "/nowhere/at/all", "./nor/here", "just-a-name"])
 def test_a_model_that_is_not_there_says_what_to_set(model: str) -> None:
     """An empty or wrong name points to the setting."""
-    with pytest.raises(EmbedderUnavailable, match="`model`"):
+    with pytest.raises(EmbedderUnavailable, match=r"`embedding\.model`"):
         _ = OnnxEmbedder(model).space
 
 
@@ -207,7 +207,8 @@ def test_a_library_searches_with_the_model(tmp_path: Path) -> None:
     notes = {"tea.md": "# Tea\n\nleaf leaf", "code.md": "# Compiler\n\nloop loop"}
     write_notes(tmp_path / "notes", notes)
     settings = Settings(
-        db=tmp_path / "d.db", embedder="onnx", model=str(export(tmp_path / "model"))
+        db=tmp_path / "d.db",
+        embedding={"embedder": "onnx", "model": str(export(tmp_path / "model"))},
     )
     with Library.open(settings=settings) as library:
         library.index(tmp_path / "notes")

@@ -22,10 +22,10 @@ import pytest
 
 from tests.builders import write_notes
 from twolane import Library, Settings
-from twolane.embedders.endpoint import Endpoint, Manners
-from twolane.embedders.openai import OpenAiEmbedder, Wishes
-from twolane.errors import BadVectors, EmbedderError, EmbedderUnavailable
-from twolane.setting_values import Secret
+from twolane.embedding.embedders.endpoint import Endpoint, Manners
+from twolane.embedding.embedders.openai import OpenAiEmbedder, Wishes
+from twolane.model.errors import BadVectors, EmbedderError, EmbedderUnavailable
+from twolane.settings.values import Secret
 
 KEY = "sk-very-secret-0123456789"
 DIMENSIONS = 8
@@ -235,7 +235,7 @@ def test_a_refusal_is_not_repeated_and_hides_the_key(
     """A wrong key or address is asked once; no message and no log repeats the key."""
     caplog.set_level(logging.DEBUG)
     server.answer = lambda body, number: (status, {}, {"error": {"message": f"bad key {KEY}"}})
-    with pytest.raises(EmbedderUnavailable, match="model_key") as raised:
+    with pytest.raises(EmbedderUnavailable, match=r"embedding\.key") as raised:
         embedder.embed_passages(["tea"])
     assert len(server.asked) == 1
     assert KEY not in str(raised.value)
@@ -280,7 +280,8 @@ def test_an_answer_that_is_no_json_is_no_answer(server: Server, embedder: OpenAi
 
 
 @pytest.mark.parametrize(
-    ("wishes", "missing"), [(Wishes(""), "`model`"), (Wishes("own"), "`model_dimensions`")]
+    ("wishes", "missing"),
+    [(Wishes(""), "`embedding.model`"), (Wishes("own"), "`embedding.dimensions`")],
 )
 def test_what_is_not_set_is_asked_for(wishes: Wishes, missing: str) -> None:
     """A space needs a model and the length of its vectors; the message names the setting."""
@@ -296,9 +297,9 @@ def test_a_known_model_needs_no_length() -> None:
 
 def test_a_key_is_never_shown() -> None:
     """Settings may be printed and stored; their secrets say only that they are set."""
-    settings = Settings(model_key=Secret(KEY))
+    settings = Settings(embedding={"key": Secret(KEY)})
     assert KEY not in repr(settings)
-    assert str(settings.model_key) == "(set)"
+    assert str(settings.embedding.key) == "(set)"
 
 
 @pytest.mark.parametrize(
@@ -315,21 +316,29 @@ def test_known_models_bring_their_published_threshold(
     tmp_path: Path, embedder: str, model: str, own: float, threshold: float
 ) -> None:
     """A threshold that was published for a model holds until the user sets another."""
-    settings = Settings(db=tmp_path / "d.db", embedder=embedder, model=model, min_similarity=own)
+    settings = Settings(
+        db=tmp_path / "d.db",
+        embedding={"embedder": embedder, "model": model},
+        search={"min_similarity": own},
+    )
     with Library.open(settings=settings) as library:
-        assert library.settings.min_similarity == threshold
+        assert library.settings.search.min_similarity == threshold
 
 
 def settings_for(server_url: str, db: Path, **others: Any) -> Settings:
     """Settings that embed through a server."""
-    return Settings(db=db, embedder="openai", model_url=server_url, model_key=Secret(KEY), **others)
+    return Settings(
+        db=db, embedding={"embedder": "openai", "url": server_url, "key": Secret(KEY)}
+    ).changed(**others)
 
 
 def test_notes_are_indexed_though_the_server_is_down(server: Server, tmp_path: Path) -> None:
     """Text is searchable at once, vectors come when the server does, and the key stays secret."""
     write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
     settings = settings_for(
-        server.url, tmp_path / "d.db", model="tiny", model_dimensions=DIMENSIONS, model_tries=1
+        server.url,
+        tmp_path / "d.db",
+        embedding={"model": "tiny", "dimensions": DIMENSIONS, "request_tries": 1},
     )
     server.answer = lambda body, number: (503, {}, {})
     with Library.open(settings=settings) as library:
@@ -368,9 +377,7 @@ def test_a_real_server_gives_meaning(tmp_path: Path) -> None:
         settings = settings_for(
             f"{url}/v1",
             tmp_path / "d.db",
-            model="multilingual-e5-small-q4",
-            model_dimensions=384,
-            model_input_type=True,
+            embedding={"model": "multilingual-e5-small-q4", "dimensions": 384, "input_type": True},
         )
         with Library.open(settings=settings) as library:
             library.index(tmp_path / "notes")

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from tests.builders import prepared
 from tests.contract.strategies import DAYS
 from twolane import Library, Settings
-from twolane.answers import Answer, Mode, Order, Sort
-from twolane.cursors import Cursor, question, read_cursor, short, write_cursor
-from twolane.errors import BadCursor, BadInput
-from twolane.model import Batch, Collection, Kind
-from twolane.scopes import Scope
-from twolane.stores.memory import MemoryStore
+from twolane.model.answer import Answer, Mode, Order, Sort
+from twolane.model.document import Batch, Collection, Kind
+from twolane.model.errors import BadCursor, BadInput
+from twolane.model.scope import Scope
+from twolane.ports.documents import PutCollection
+from twolane.results.cursors import Cursor, question, read_cursor, short, write_cursor
+from twolane.stores.memory import memory_stores
 
 WORDS = ("ant", "bee", "cat", "dog")
 SORTS = [sort for sort in Sort if sort != Sort.RELEVANCE]
@@ -39,10 +40,10 @@ def note(number: int, text: str, **fields: object) -> object:
 @contextmanager
 def holding(*notes: object) -> Iterator[Library]:
     """A library over the memory store, by words alone."""
-    store = MemoryStore()
-    store.add_collection(Collection("notes"))
-    store.apply(Batch("notes", upserts=list(notes)))  # type: ignore[arg-type]
-    with Library(store, Settings(embedder="none")) as library:
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection("notes")))
+    store.documents.apply(Batch("notes", upserts=list(notes)))  # type: ignore[arg-type]
+    with Library(store, Settings(embedding={"embedder": "none"})) as library:
         yield library
 
 
@@ -201,7 +202,7 @@ def test_pages_are_stable_while_documents_change(
 ) -> None:
     """No document comes twice in a row of pages, and none that did not change is left out."""
     with holding(*(note(number, text) for number, text in enumerate(held))) as library:
-        store = library._store
+        store = library._stores
         steady = set(ids(library.search("ant", limit=99, order=order)))
         found: list[str] = []
         touched: set[str] = set()
@@ -216,9 +217,9 @@ def test_pages_are_stable_while_documents_change(
                 id = f"n{number:02}"
                 touched.add(id)
                 if what == "delete":
-                    store.apply(Batch("notes", deletes=[id]))
+                    store.documents.apply(Batch("notes", deletes=[id]))
                 else:
-                    store.apply(Batch("notes", upserts=[note(number, text)]))  # type: ignore[list-item]
+                    store.documents.apply(Batch("notes", upserts=[note(number, text)]))  # type: ignore[list-item]
         unchanged = [id for id in found if id not in touched]
         assert len(unchanged) == len(set(unchanged))
         assert steady - touched <= set(unchanged)

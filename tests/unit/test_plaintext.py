@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.markup.fences import code_spans, fences
-from twolane.markup.plaintext import plain, plain_line
+from twolane.text.fences import code_spans, fences
+from twolane.text.plaintext import plain, plain_line
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from twolane import Mode, Settings
-from twolane.answers import Lane
-from twolane.intent import Intent
-from twolane.plan import plan_for
+from twolane.model.answer import Lane
+from twolane.query.intent import Intent
+from twolane.query.plan import plan_for
 
 USUAL = Settings()
 
@@ -50,7 +48,7 @@ def test_modes() -> None:
 
 def test_a_weight_of_nothing_switches_a_lane_off() -> None:
     """Without weight the new lanes do not run, except where nothing else was asked for."""
-    silent = replace(USUAL, exact_weight=0.0, identity_weight=0.0)
+    silent = USUAL.changed(ranking={"exact_weight": 0.0, "identity_weight": 0.0})
     plan = plan_for(Mode.HYBRID, Intent.URL, silent)
     assert set(plan.weights) == {Lane.LEXICAL, Lane.DENSE}
     assert not plan.fallback

@@ -2,89 +2,82 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from twolane import Mode, Settings
-from twolane.errors import BadInput
-from twolane.evaluation.presets import (
-    DEFAULT,
-    STORY,
-    VARIATIONS,
-    Preset,
-    difference,
-    selected,
-)
+from twolane import Mode, Settings, TwolaneError
+from twolane.evaluation.presets import DEFAULT, Preset, load_presets, selected
+from twolane.model.errors import BadInput
+from twolane.settings import DECLARED
 
+ROOT = Path(__file__).parents[2]
+VARIATIONS = load_presets()
+STORY = load_presets(ROOT / "benchmarks" / "story.toml")
 PRESETS = (DEFAULT, *VARIATIONS, *STORY)
 
 # What the search as it was found had in common with ours, or what has no part in ranking.
 NEUTRAL = {
     "db",
     "cache",
-    "half_life_days",
-    "half_uses",
-    "embedder",
-    "model",
-    "model_url",
-    "model_key",
-    "model_dimensions",
-    "model_tokens",
-    "model_encoding",
-    "model_input_type",
-    "model_batch",
-    "model_seconds",
-    "model_tries",
-    "model_threads",
-    "query_prompt",
-    "passage_prompt",
-    "languages",
-    "include",
-    "exclude",
-    "max_file_bytes",
-    "chunk_tokens",
-    "chunk_overlap",
-    "limit",
-    "pool",
-    "common_share",
-    "coverage_power",
-    "embed_seconds",
-    "phrasing_weight",
-    "relevance_file",
-    "save_embed_seconds",
-    "embed_batch_tokens",
-    "embed_tries",
-    "retry_seconds",
-    "retry_most_seconds",
-    "keep_generations",
-    "gate",
-    "gate_tolerance",
-    "semantic",
-    "editor",
-    "link_template",
-    "watch_debounce",
-    "watch_seconds",
-    "batch",
-    "cores",
-    "busy_seconds",
-    "exact_bodies",
-    "host",
-    "port",
-    "hosts",
-    "origins",
-    "require_token",
-    "tokens",
-    "processes",
-    "threads",
-    "queue",
-    "request_seconds",
-    "max_body_bytes",
-    "requests_per_minute",
-    "log_queries",
-    "judgments",
+    "embedding.embedder",
+    "embedding.model",
+    "embedding.url",
+    "embedding.key",
+    "embedding.dimensions",
+    "embedding.max_tokens",
+    "embedding.encoding",
+    "embedding.input_type",
+    "embedding.request_texts",
+    "embedding.request_seconds",
+    "embedding.request_tries",
+    "embedding.threads",
+    "embedding.query_prompt",
+    "embedding.passage_prompt",
+    "index.languages",
+    "index.include",
+    "index.exclude",
+    "index.max_file_bytes",
+    "index.chunk_tokens",
+    "index.chunk_overlap",
+    "search.limit",
+    "search.pool",
+    "ranking.common_share",
+    "ranking.coverage_power",
+    "search.embed_seconds",
+    "search.query_seconds",
+    "ranking.phrasing_weight",
+    "search.relevance_file",
+    "embedding.save_seconds",
+    "embedding.passage_tries",
+    "embedding.retry_seconds",
+    "embedding.keep_generations",
+    "embedding.gate",
+    "embedding.gate_tolerance",
+    "search.semantic",
+    "results.editor",
+    "results.link_template",
+    "index.watch_debounce",
+    "index.watch_seconds",
+    "index.batch",
+    "index.cores",
+    "index.busy_seconds",
+    "index.exact_bodies",
+    "server.host",
+    "server.port",
+    "server.hosts",
+    "server.origins",
+    "server.require_token",
+    "server.tokens",
+    "server.processes",
+    "server.threads",
+    "server.queue",
+    "server.request_seconds",
+    "server.max_body_bytes",
+    "server.requests_per_minute",
+    "server.log_queries",
+    "server.judgments",
 }
 
 
@@ -93,35 +86,40 @@ def name(preset: Preset) -> str:
     return preset.name
 
 
+def difference(before: Settings, after: Settings) -> dict[str, Any]:
+    """The settings in which the second differs from the first, with its values."""
+    old = before.flat()
+    return {one: value for one, value in after.flat().items() if old[one] != value}
+
+
 # Settings that no preset names, so that every change of a preset shows.
 ELSEWHERE: dict[str, Any] = {
-    "embedder": "hashing",
-    "dense_pool": 7,
-    "rrf_k": 33.0,
-    "lexical_weight": 0.9,
-    "dense_weight": 0.8,
-    "stemming": "de",
-    "relaxation": "graded",
-    "coverage_power": 2.5,
-    "chunk_characters": 999,
-    "chunk_tokens": 333,
-    "chunk_overlap": 11,
-    "min_similarity": 0.11,
-    "exact_weight": 0.7,
-    "identity_weight": 0.6,
+    "embedding.embedder": "hashing",
+    "experiment.dense_pool": 7,
+    "ranking.rrf_k": 33.0,
+    "ranking.lexical_weight": 0.9,
+    "ranking.dense_weight": 0.8,
+    "experiment.stemming": "de",
+    "experiment.relaxation": "graded",
+    "ranking.coverage_power": 2.5,
+    "experiment.chunk_characters": 999,
+    "index.chunk_tokens": 333,
+    "index.chunk_overlap": 11,
+    "search.min_similarity": 0.11,
+    "ranking.exact_weight": 0.7,
+    "ranking.identity_weight": 0.6,
 }
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=name)
 def test_a_preset_changes_what_it_says(preset: Preset) -> None:
     """The difference between the settings with and without a preset is what the preset lists."""
-    for base in (Settings(), replace(Settings(), **ELSEWHERE)):
+    for base in (Settings(), Settings().changed(**ELSEWHERE)):
         applied = preset.applied(base)
-        changed = {
-            one: value for one, value in preset.changes.items() if getattr(base, one) != value
-        }
+        before, after = base.flat(), applied.flat()
+        changed = {one: value for one, value in preset.changes.items() if before[one] != value}
         assert difference(base, applied) == changed
-        assert all(getattr(applied, one) == value for one, value in preset.changes.items())
+        assert all(after[one] == value for one, value in preset.changes.items())
 
 
 @pytest.mark.parametrize("preset", VARIATIONS, ids=name)
@@ -140,10 +138,10 @@ def test_presets_are_possible_and_explained(preset: Preset) -> None:
     assert preset.reason[0].isupper()
 
 
-@pytest.mark.parametrize("preset", [*VARIATIONS, *STORY], ids=name)
+@pytest.mark.parametrize("preset", VARIATIONS, ids=name)
 def test_presets_are_documented(preset: Preset) -> None:
     """The reference has a row for each preset, with its reason."""
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "eval-ablate.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "eval-ablate.md").read_text("utf-8")
     rows = [line for line in page.splitlines() if line.startswith(f"| `{preset.name}` |")]
     assert any(line.endswith(f"| {preset.reason} |") for line in rows)
 
@@ -165,11 +163,11 @@ def test_names_are_unique() -> None:
 
 
 STEPS: dict[str, dict[str, object]] = {
-    "F1": {"dense_pool": 50},
-    "F2": {"stemming": "per-language"},
-    "F4": {"breadcrumb": True, "chunk_characters": 0},
-    "F5": {"similarity": "dot"},
-    "F5x": {"relaxation": "any"},
+    "F1": {"experiment.dense_pool": 50},
+    "F2": {"experiment.stemming": "per-language"},
+    "F4": {"experiment.breadcrumb": True, "experiment.chunk_characters": 0},
+    "F5": {"experiment.similarity": "dot"},
+    "F5x": {"experiment.relaxation": "any"},
 }
 
 
@@ -187,12 +185,12 @@ def test_the_story_begins_with_every_choice_undone() -> None:
     assert STORY[0].follows is None
     named = set(STORY[0].changes)
     assert named.isdisjoint(NEUTRAL)
-    assert named | NEUTRAL == {one.name for one in fields(Settings)}
+    assert named | NEUTRAL == set(DECLARED)
 
 
 def test_the_story_ends_with_the_settings_as_they_are() -> None:
     """What is shipped is compared with the last step that was kept."""
-    settings = replace(Settings(), **ELSEWHERE)
+    settings = Settings().changed(**ELSEWHERE)
     assert STORY[-1].name == "ours"
     assert STORY[-1].follows == "F5"
     assert STORY[-1].applied(settings) == settings
@@ -203,31 +201,51 @@ class TestSelection:
 
     def test_what_is_so_already_is_left_out(self) -> None:
         """A variation that changes nothing about the settings is not measured; others are."""
-        names = {preset.name for preset in selected(replace(Settings(), rrf_k=10.0))}
+        names = {preset.name for preset in selected(Settings().changed(ranking={"rrf_k": 10.0}))}
         assert "k-10" not in names
         assert {"default", "k-2", "k-60", "dense-only"} <= names
 
     def test_the_default_comes_first(self) -> None:
         """Everything is compared with the default, so it is measured before."""
         assert selected(Settings())[0] is DEFAULT
-        assert [one.name for one in selected(Settings(rrf_k=5.0), ["k-*"])][:2] == [
+        assert [one.name for one in selected(Settings(ranking={"rrf_k": 5.0}), ["k-*"])][:2] == [
             "default",
             "k-2",
         ]
 
     def test_a_step_brings_the_one_before(self) -> None:
         """A single step of the story is measured with the step that it is compared with."""
-        assert [one.name for one in selected(Settings(), ["F4"], story=True)] == ["F2", "F4"]
-        assert selected(Settings(), story=True) == list(STORY)
+        assert [one.name for one in selected(Settings(), ["F4"], STORY)] == ["F2", "F4"]
+        assert selected(Settings(), (), STORY) == STORY
 
-    @pytest.mark.parametrize("story", [False, True])
-    def test_an_unknown_name_is_refused(self, story: bool) -> None:
+    @pytest.mark.parametrize(("presets", "known"), [(None, "k-2"), (STORY, "F0")])
+    def test_an_unknown_name_is_refused(self, presets: list[Preset] | None, known: str) -> None:
         """The message lists the names that there are."""
-        with pytest.raises(BadInput, match="F0" if story else "k-2") as refused:
-            selected(Settings(), ["kk"], story=story)
+        with pytest.raises(BadInput, match=known) as refused:
+            selected(Settings(), ["kk"], presets)
         assert "'kk'" in str(refused.value)
 
     def test_nothing_to_compare_is_refused(self) -> None:
         """Asking for what is in force anyway says so."""
         with pytest.raises(BadInput, match="already"):
-            selected(Settings(rrf_k=60.0), ["k-60"])
+            selected(Settings(ranking={"rrf_k": 60.0}), ["k-60"])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[a", "not valid TOML"),
+        ("a = 1", "'a' cannot be read"),
+        ("[a]\nchanges = { ranking.rrf_k = 2 }", "'a' cannot be read"),
+        ("[a]\nreason = 'x'\ncolour = 1", "unknown colour"),
+        ("[a]\nreason = 'x'\nchanges = { ranking.colour = 1 }", "unknown setting 'ranking.colour'"),
+        ("[a]\nreason = 'x'\nchanges = { ranking.rrf_k = 'x' }", "ranking.rrf_k"),
+        ("[a]\nreason = 'x'\nfollows = 'b'\n[b]\nreason = 'x'", "'a' cannot be read"),
+        ("[a]\nreason = 'x'\nmode = 'loud'", "'a' cannot be read"),
+    ],
+)
+def test_a_bad_file_of_presets_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+    """A mistake in presets of one's own is named with the preset that it is in."""
+    (tmp_path / "mine.toml").write_text(text, "utf-8")
+    with pytest.raises(TwolaneError, match=problem):
+        load_presets(tmp_path / "mine.toml")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.queries import HELD, q, query, texts
-from twolane.language import words_of
+from twolane.model.scope import All, Clause, Phrase, Word
 from twolane.query import Filters
-from twolane.scopes import All, Clause, Phrase, Word
+from twolane.text.tokens import words_of
 
 
 class TestWords:

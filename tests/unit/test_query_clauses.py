@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.queries import p, q, query, texts
-from twolane.model import Kind
-from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Without, Word
+from twolane.model.document import Kind
+from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Without, Word
 
 
 class TestOperators:
@@ -89,6 +89,50 @@ class TestOperators:
         clause = query(" OR ".join(f"w{number}" for number in range(1000))).clause
         assert isinstance(clause, Either)
         assert clause.clauses == tuple(p(f"w{number}") for number in range(256))
+
+    def test_dropped_demands_are_told(self) -> None:
+        """The answer names the first demand that was too much, and how many there were."""
+        (told,) = query(" OR ".join(f"w{number}" for number in range(1000))).misread
+        assert told.typed == "w256 and 743 more"
+        assert "256" in told.reason
+
+    @pytest.mark.parametrize("text", ['"a" ' * 500, '"a" AND ' * 300 + '"a"', '("a" OR "a") "a"'])
+    def test_what_is_said_twice_is_demanded_once(self, text: str) -> None:
+        """A quotation that is repeated is one demand, and nothing is left out for it."""
+        found = query(text)
+        assert found.clause == query('"a"').clause
+        assert not found.misread
+
+    def test_nearness_to_itself(self) -> None:
+        """What is to stand near itself only has to be there."""
+        assert query("NEAR(tea tea)").clause == p("tea")
+
+    def test_many_quotations_are_bounded(self) -> None:
+        """After so many, quotations count by their words, and the answer says so once."""
+        found = query(" ".join(f'"w{number} x"' for number in range(60)))
+        assert isinstance(found.clause, All)
+        literals = [one.literal for one in found.clause.clauses if isinstance(one, Phrase)]
+        assert literals == [f"w{number} x" for number in range(32)] + [None] * 28
+        (told,) = found.misread
+        assert told.typed == '"w32 x" and 27 more'
+        assert "32 quotations" in told.reason
+
+    def test_many_beginnings_are_bounded(self) -> None:
+        """After so many, beginnings of words count as whole words, and the answer says so once."""
+        found = query(" ".join(f"w{number:02}*" for number in range(20)) + " w00*")
+        assert [word.prefix for word in found.words] == [True] * 16 + [False] * 4
+        (told,) = found.misread
+        assert told.typed == "w16* and 3 more"
+        demanded = query(" OR ".join(f"w{number:02}*" for number in range(20))).marks
+        assert [word.prefix for word in demanded] == [True] * 16 + [False] * 4
+
+    def test_signs_beyond_the_bound_demand_nothing(self) -> None:
+        """A quotation without words that is one too many is dropped, and the answer says so."""
+        signs = [a + b for a in "+-*/<>=" for b in "+-*/<>="][:33]
+        found = query(" ".join(f'"{sign}"' for sign in signs))
+        assert isinstance(found.clause, All)
+        assert len(found.clause.clauses) == 32
+        assert found.misread[0].typed == f'"{signs[32]}"'
 
 
 def depth(clause: Clause | None) -> int:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from tests.unit.queries import NOW, p, query, texts
-from twolane.filters import (
+from twolane.model.document import Kind
+from twolane.model.filters import (
     Among,
     During,
     Except,
@@ -20,9 +21,8 @@ from twolane.filters import (
     Trait,
     Valued,
 )
-from twolane.model import Kind
+from twolane.model.scope import All, Either, InField, Scope, Without
 from twolane.query import Filters, narrow, parse
-from twolane.scopes import All, Either, InField, Scope, Without
 
 
 def day(year: int, month: int = 1, day: int = 1) -> datetime:

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.answers import Contribution, Fused, Lane, Signs
-from twolane.chunking import CHUNKER
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.embedders.use import UseEmbedder
-from twolane.errors import BadInput
-from twolane.relevance import (
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.embedding.embedders.use import UseEmbedder
+from twolane.ingest.chunking import CHUNKER
+from twolane.model.answer import Contribution, Lane, Signs
+from twolane.model.candidate import Fused
+from twolane.model.errors import BadInput
+from twolane.ranking.relevance import (
     DEPTH,
     LITERAL,
     NAMES,
@@ -25,7 +26,7 @@ from twolane.relevance import (
     rated,
     signs_of,
 )
-from twolane.relevance_files import known_fits
+from twolane.ranking.relevance_files import known_fits
 from twolane.settings import Settings
 
 SPACE = HashingEmbedder().space

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders import COLLECTION, prepared, put
 from twolane import Answer, Library, Settings
-from twolane.language import stream
-from twolane.language.usual_words import is_usual
+from twolane.model.document import Collection, Stems
+from twolane.model.scope import Scope, Word
+from twolane.ports.documents import PutCollection
 from twolane.query import parse
-from twolane.repair import TRUST, repaired
-from twolane.scopes import Word
-from twolane.spelling import in_cyrillic, other_layout, rough
-from twolane.vocabulary import Vocabulary
+from twolane.query.repair import TRUST, repaired
+from twolane.query.vocabulary import Vocabulary
+from twolane.stores.memory import memory_stores
+from twolane.text.spelling import in_cyrillic, other_layout, rough
+from twolane.text.tokens import stream
+from twolane.text.usual_words import is_usual
 
 TEXT = """
     Привет, как растут помидоры в теплице? The greenhouse needs authentication tokens and
@@ -23,11 +29,22 @@ TEXT = """
     Мы любим путешествия. The renameByMoment helper.
 """
 HELD = {"en", "ru"}
-VOCABULARY = Vocabulary.of(sorted({*stream(TEXT, "en").split(), *stream(TEXT, "ru").split()}))
+
+
+def vocabulary_of(terms: Iterable[str]) -> Vocabulary:
+    """The vocabulary of a library that holds these terms."""
+    stores = memory_stores()
+    stores.documents.apply(PutCollection(Collection(COLLECTION)))
+    body = "".join(f" {term} " for term in terms)
+    put(stores, replace(prepared("a", title=""), stems=Stems(body=body)))
+    return Vocabulary(stores.lexical, Scope())
+
+
+VOCABULARY = vocabulary_of(sorted({*stream(TEXT, "en").split(), *stream(TEXT, "ru").split()}))
 
 
 def known(word: Word) -> bool:
-    return any(term in VOCABULARY.known for term in word.terms)
+    return bool(VOCABULARY.known(word.terms))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +171,9 @@ def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "a.md").write_text("# A\n\nПомидоры в теплице.", "utf-8")
     (tmp_path / "vault" / "b.md").write_text("# B\n\nSomething else.", "utf-8")
-    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="none")) as library:
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
+    ) as library:
         library.index(tmp_path / "vault")
         answer = library.search("gjvbljhs")
         assert [(one.typed, one.written, one.kind) for one in answer.repairs] == [
@@ -164,7 +183,9 @@ def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
         assert "<mark>Помидоры</mark>" in answer.results[0].snippet
         assert library.search("помидоры").repairs == ()
     with Library.open(
-        settings=Settings(db=tmp_path / "x.db", embedder="none", repair=False)
+        settings=Settings(
+            db=tmp_path / "x.db", embedding={"embedder": "none"}, search={"repair": False}
+        )
     ) as literal:
         assert literal.search("gjvbljhs").results == ()
 
@@ -201,7 +222,7 @@ def _unjudged(answer: Answer) -> set[str]:
 )
 def test_a_usual_word_is_no_slip_of_another(typed: str, held: str) -> None:
     """A word that many people write is not taken for one that differs by a letter."""
-    words = Vocabulary.of(stream(held, "en").split())
+    words = vocabulary_of(stream(held, "en").split())
     query = parse(typed, HELD)
     assert repaired(query, lambda _: False, lambda: words, HELD) == (query, ())
 
@@ -209,14 +230,14 @@ def test_a_usual_word_is_no_slip_of_another(typed: str, held: str) -> None:
 @pytest.mark.parametrize(("typed", "held"), [("церковь", "церкви"), ("theatre", "theater")])
 def test_a_usual_word_still_finds_its_other_forms(typed: str, held: str) -> None:
     """Forms of one word that stemming keeps apart are brought together."""
-    words = Vocabulary.of([*stream(held, "en").split(), *stream(held, "ru").split()])
+    words = vocabulary_of([*stream(held, "en").split(), *stream(held, "ru").split()])
     _, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
     assert [repair.kind for repair in repairs] == ["typo"]
 
 
 def test_a_usual_word_keeps_its_meaning() -> None:
     """`atmosphere` finds `атмосфера` and still means itself; `pomidor` can only be `помидор`."""
-    words = Vocabulary.of(["атмосфер", "помидор"])
+    words = vocabulary_of(["атмосфер", "помидор"])
     for typed, meant in (("atmosphere", "atmosphere"), ("pomidor", "помидор")):
         query, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
         assert [repair.kind for repair in repairs] == ["transliteration"]
@@ -255,7 +276,7 @@ def test_a_usual_word_keeps_its_meaning() -> None:
 )
 def test_a_right_word_is_no_slip(typed: str, held: str) -> None:
     """A word of a language is not taken for one that only looks or sounds like it."""
-    words = Vocabulary.of([*stream(held, "en").split(), *stream(held, "ru").split()])
+    words = vocabulary_of([*stream(held, "en").split(), *stream(held, "ru").split()])
     query = parse(typed, HELD)
     assert repaired(query, lambda _: False, lambda: words, HELD) == (query, ())
 
@@ -275,7 +296,7 @@ def test_a_right_word_is_no_slip(typed: str, held: str) -> None:
 )
 def test_a_right_word_is_widened_by_its_kin(typed: str, held: str, kind: str) -> None:
     """Other forms, compounds and the same word in the other script are found."""
-    words = Vocabulary.of([*stream(held, "en").split(), *stream(held, "ru").split()])
+    words = vocabulary_of([*stream(held, "en").split(), *stream(held, "ru").split()])
     _, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
     assert [repair.kind for repair in repairs] == [kind]
 
@@ -292,14 +313,14 @@ def test_a_right_word_is_widened_by_its_kin(typed: str, held: str, kind: str) ->
 )
 def test_short_words_are_known_by_their_consonants(typed: str, meant: str) -> None:
     """One wrong vowel, or a letter in the wrong place, is repaired in short words, too."""
-    words = Vocabulary.of([*stream(meant, "en").split(), *stream(meant, "ru").split()])
+    words = vocabulary_of([*stream(meant, "en").split(), *stream(meant, "ru").split()])
     _, repairs = repaired(parse(typed, HELD), lambda _: False, lambda: words, HELD)
     assert [repair.kind for repair in repairs] == ["typo"]
 
 
 def test_short_words_are_not_guessed_among_several() -> None:
     """Where two words are as near, in names and where a consonant differs nothing is repaired."""
-    words = Vocabulary.of(["борщ", "бурщ", "дам", "дама", "крон"])
+    words = vocabulary_of(["борщ", "бурщ", "дам", "дама", "крон"])
     for typed in ("барщ", "Дима", "крот", "брон"):
         query = parse(typed, HELD)
         assert repaired(query, lambda _: False, lambda: words, HELD) == (query, ())
@@ -307,7 +328,7 @@ def test_short_words_are_not_guessed_among_several() -> None:
 
 def test_short_words_slip_together_with_long_ones() -> None:
     """Under the wrong layout short words are read with the long one beside them, not alone."""
-    words = Vocabulary.of(["мы", *stream("рассада", "ru").split()])
+    words = vocabulary_of(["мы", *stream("рассада", "ru").split()])
     query, _ = repaired(parse("vs hfccflf", HELD), lambda _: False, lambda: words, HELD)
     assert query.meaning == "мы рассада"
 

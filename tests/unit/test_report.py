@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.run_builders import GOLDEN, PERFECT, run_of
-from twolane.errors import BadInput
-from twolane.evaluation import plots
 from twolane.evaluation.golden import GoldenQuery, GoldenSet
-from twolane.evaluation.report import gather, html_report, markdown_report
-from twolane.evaluation.report_figures import dense_scores
+from twolane.evaluation.report import dense_scores, gather, html_report, markdown_report
 from twolane.evaluation.runs import Run
-from twolane.evaluation.significance import Interval
+from twolane.model.errors import BadInput
 
 HOSTILE = """"><script>alert('x')</script><img src=x onerror=alert(1)>&{{}}%s|\\`]]>https://evil"""
 MEASURES = ("ndcg@10", "recall@10", "mrr")
@@ -68,7 +64,7 @@ def with_text(text: str) -> list[Run]:
         for query in GOLDEN.queries
     )
     golden = replace(GOLDEN, name=text or "set", description=text, queries=queries)
-    run = run_of(golden=golden, name=text, mode="hybrid", settings={"embedder": text})
+    run = run_of(golden=golden, name=text, mode="hybrid", settings={"embedding.embedder": text})
     turned = {id: tuple(reversed(paths)) for id, paths in PERFECT.items()}
     other = run_of(
         turned,
@@ -91,7 +87,8 @@ def test_hostile_texts_stay_texts() -> None:
     assert found.tags == read(html_report(gather(with_text("kind"), MEASURES, "kind"))).tags
 
 
-@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30))
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30).filter(str.strip))
 def test_any_text_stays_text(text: str) -> None:
     """Whatever a query says, the page has the same tags, and the Markdown the same columns."""
     usual, given = gather(with_text("kind"), MEASURES), gather(with_text(text), MEASURES)
@@ -111,23 +108,10 @@ def test_nothing_is_loaded() -> None:
     assert not re.search(r"https?:|//|url\(|@import|src=|href=", page)
 
 
-def test_plots_are_well_formed_and_described() -> None:
-    """Each plot is sound XML with a title and a description; each table has a caption."""
-    turned = {id: tuple(reversed(paths)) for id, paths in PERFECT.items()}
-    page = html_report(gather([run_of(), run_of(turned, name="b")], MEASURES))
-    found = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-    # Forest, direction, category, quality against time, deltas, similarities.
-    assert len(found) == 6
-    for svg in found:
-        drawn = ET.fromstring(svg)
-        assert drawn.get("role") == "img" and drawn.get("aria-label")
-        assert drawn[0].tag == "title" and drawn[0].text
-        assert drawn[1].tag == "desc" and drawn[1].text
-        for element in drawn.iter():
-            for name in ("x", "y", "cx", "cy", "x1", "y1", "x2", "y2", "width", "height"):
-                if element.get(name) is not None and element.tag != "svg":
-                    assert -50 <= float(str(element.get(name))) <= 1000
-    assert page.count("<table>") == page.count("<caption>")
+def test_the_page_suits_its_reader() -> None:
+    """It says its language, and is light or dark as the reader's system is."""
+    page = html_report(gather([run_of(), run_of(name="b")], MEASURES))
+    assert page.startswith("<!DOCTYPE html>")
     assert 'lang="en"' in page and "prefers-color-scheme:dark" in page
 
 
@@ -179,27 +163,3 @@ def test_similarities_of_right_and_other_results() -> None:
     right, other = dense_scores(run_of())
     assert right == [0.8, 0.7, 0.8, 0.8, 0.7]
     assert other == [0.6, 0.7, 0.6]
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
-def test_scales_hold_their_values(values: list[float]) -> None:
-    """Whatever is drawn stands inside the plot, and the axis has a few round ticks."""
-    scale = plots._Scale.over(values, 10, 500)
-    assert all(9.99 <= scale.at(value) <= 500.01 for value in values)
-    assert 2 <= len(scale.ticks()) <= 12
-
-
-def test_many_runs_and_groups_still_draw() -> None:
-    """More series than colours, more groups than room, and equal values are no failure."""
-    groups = [f"a rather long name of a group {number}" for number in range(30)]
-    series = [plots.Series(f"s{n}", (0.5,) * 29 + (None,)) for n in range(12)]
-    same = Interval(0.5, 0.5, 0.5, 0.95)
-    for svg in (
-        plots.grouped_bars(groups, series, "many"),
-        plots.forest([("a", same), ("b", same)], "equal"),
-        plots.delta_bars([("q", 0.0)] * 500, "nothing changed"),
-        plots.histogram([("right", [0.3]), ("other", [0.3])], "one", "x"),
-        plots.scatter([plots.Point("a", same, 0.01, 5000.0)] * 3, "wide", "ms"),
-        plots.scatter([plots.Point("a", same, 0.0, 0.0)], "no time", "ms"),
-    ):
-        ET.fromstring(svg)

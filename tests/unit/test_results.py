@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.answers import Contribution, Fused, Lane
-from twolane.chunking import plain
-from twolane.highlighting import one_line
-from twolane.language import words_of
-from twolane.model import Chunk, Document, Heading
-from twolane.passages import passage_for
-from twolane.results import result_of, results_of
-from twolane.scopes import Word
+from twolane.ingest.chunking import plain
+from twolane.model.answer import Contribution, Lane
+from twolane.model.candidate import Fused
+from twolane.model.document import Chunk, Document, Heading
+from twolane.model.scope import Word
+from twolane.results.highlighting import one_line
+from twolane.results.passages import passage_for
+from twolane.results.results import result_of, results_of
+from twolane.text.tokens import words_of
 
 PARTS = (
     "# Plan\n\nThe plan for spring has twelve weeks.\n\n",

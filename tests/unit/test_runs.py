@@ -7,15 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.run_builders import GOLDEN, PERFECT, run_of
-from twolane.errors import BadInput
 from twolane.evaluation.golden import GoldenQuery, GoldenSet
-from twolane.evaluation.runs import Asked, Place, Run, Vote, load_run, save_run, store_run
-from twolane.evaluation.summaries import percentile, relevance_auroc, summarise
+from twolane.evaluation.runs import (
+    Asked,
+    Place,
+    Run,
+    Vote,
+    load_run,
+    percentile,
+    relevance_auroc,
+    save_run,
+    store_run,
+    summarise,
+    write_trec,
+)
+from twolane.model.errors import BadInput
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -53,9 +65,18 @@ def test_older_runs_without_scores_can_be_read(tmp_path: Path) -> None:
     assert load_run(path).asked[0].ranking[0].votes[0].score is None
 
 
+def test_older_runs_know_settings_by_their_full_names(tmp_path: Path) -> None:
+    """A run that was stored before settings had groups is read with today's names."""
+    path = tmp_path / "old.json"
+    save_run(replace(run_of(), settings={"rrf_k": 60.0, "model_tries": 5, "half_uses": 1}), path)
+    wanted = {"ranking.rrf_k": 60.0, "embedding.request_tries": 5, "half_uses": 1}
+    assert load_run(path).settings == wanted
+
+
 @pytest.mark.parametrize(
     "harm",
     [
+        lambda held: held.update(settings=[1]),
         lambda held: held.pop("asked"),
         lambda held: held.pop("golden"),
         lambda held: held.pop("name"),
@@ -156,3 +177,17 @@ def test_auroc_needs_relevance_and_both_kinds() -> None:
     )
     assert relevance_auroc([answered, empty]) == 1.0
     assert len(GOLDEN.queries) == 3
+
+
+def test_trec_eval_reads_what_is_written_for_it(tmp_path: Path) -> None:
+    """A run and its judgments, with blanks in their names, score the same in another program."""
+    queries = (GoldenQuery("q 1", "x", relevant=("/a b",), partial=("c.md",)),)
+    run = run_of({"q 1": ("c.md", "x.md", "a b.md")}, golden=GoldenSet("site", queries=queries))
+    write_trec(run, tmp_path / "run", tmp_path / "qrels")
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.nDCG @ 10],
+        list(ir_measures.read_trec_qrels(str(tmp_path / "qrels"))),
+        list(ir_measures.read_trec_run(str(tmp_path / "run"))),
+    )
+    ours = run.table(("ndcg@10",)).column("ndcg@10")
+    assert list(theirs.values()) == pytest.approx(list(ours))

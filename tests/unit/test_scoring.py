@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import log
+from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from twolane.answers import Candidate, Frequencies
-from twolane.language import stream, words_of
-from twolane.model import FIELDS, Stems
-from twolane.scopes import Word
-from twolane.scoring import WEIGHTS, rarity, score
+from twolane.model.candidate import Frequencies
+from twolane.model.document import FIELDS
+from twolane.model.scope import Word
+from twolane.ranking import bm25f
+from twolane.ranking.bm25f import WEIGHTS, Scored, idf
+from twolane.stores.term_counts import TermCounter
+from twolane.text.tokens import stream, words_of
+
+WRITTEN = ("cat", "cats", "catalog", "embedding", "embedded", "useAuth", "C++", "東京都", "it's")
 
 
-def candidate(id: str, title: str = "", body: str = "") -> Candidate:
-    return Candidate(id, ("en",), Stems(title=stream(title, "en"), body=stream(body, "en")))
+class Written(NamedTuple):
+    """A document as it was written."""
+
+    id: str
+    title: str = ""
+    body: str = ""
+
+
+def candidate(id: str, title: str = "", body: str = "") -> Written:
+    return Written(id, title, body)
+
+
+def score(
+    words: Sequence[Word], documents: Sequence[Written], frequencies: Frequencies, **how: bool
+) -> list[Scored]:
+    """The scores of documents whose words were counted by the stores' own counter."""
+    counter = TermCounter(words)
+    candidates = []
+    for one in documents:
+        streams = [
+            stream(getattr(one, name, "") if name in ("title", "body") else "", "en")
+            for name in FIELDS
+        ]
+        candidates.append(counter.candidate(one.id, ("en",), streams))
+    return bm25f.score(words, candidates, frequencies, **how)
 
 
 def frequencies(
-    documents: int = 10, lengths: dict[str, float] | None = None, **containing: int
+    documents: int = 10, lengths: dict[str, float] | None = None, **frequency: int
 ) -> Frequencies:
-    return Frequencies(documents, containing, lengths or dict.fromkeys(FIELDS, 4.0))
+    prefixes = {f"{term}*": count for term, count in frequency.items()}
+    return Frequencies(documents, frequency | prefixes, lengths or dict.fromkeys(FIELDS, 4.0))
 
 
 def test_one_word_in_one_body() -> None:
@@ -28,8 +62,8 @@ def test_one_word_in_one_body() -> None:
     (one,) = score(
         words_of("cat", ["en"]), [candidate("a", body="the cat sat down")], frequencies(cat=2)
     )
-    idf = log(1 + (10 - 2 + 0.5) / (2 + 0.5))
-    assert one.score == pytest.approx(idf * 1 / 2.2)
+    expected = log(1 + (10 - 2 + 0.5) / (2 + 0.5))
+    assert one.score == pytest.approx(expected * 1 / 2.2)
     assert one.coverage == 1.0
     assert one.matched == ("cat",)
 
@@ -54,7 +88,7 @@ def test_rare_words_cover_more() -> None:
         frequencies(100, rare=1, common=90),
     )
     assert [one.id for one in found] == ["rare", "common"]
-    rare, common = (rarity(word, frequencies(100, rare=1, common=90)) for word in words)
+    rare, common = (idf(word, frequencies(100, rare=1, common=90)) for word in words)
     assert found[0].coverage == pytest.approx(rare / (rare + common))
     assert found[1].coverage == pytest.approx(common / (rare + common))
 
@@ -107,3 +141,24 @@ def test_ties_break_by_id() -> None:
         frequencies(cat=3),
     )
     assert [one.id for one in found] == ["a", "b", "c"]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WRITTEN), max_size=40), min_size=1, max_size=4),
+    st.lists(st.sampled_from(WRITTEN), min_size=1, max_size=40),
+    st.booleans(),
+)
+def test_many_words_score_as_few_do(
+    bodies: list[list[str]], asked: list[str], prefix: bool
+) -> None:
+    """Tallying a text for many words gives what looking for each of them gives, to the last bit."""
+    candidates = [
+        candidate(str(number), " ".join(body[:4]), " ".join(body))
+        for number, body in enumerate(bodies)
+    ]
+    words = [replace(word, prefix=prefix) for word in words_of(" ".join(asked), ["en"])]
+    found = []
+    for most in (0, 1000):
+        with patch("twolane.stores.term_counts._MANY", most):
+            found.append(score(words, candidates, frequencies(cat=2, embed=5)))
+    assert found[0] == found[1]

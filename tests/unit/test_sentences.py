@@ -12,26 +12,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import embed, prepared, put, space, unit
-from twolane.chunking import embedded_sentences
-from twolane.chunking.sentences import sentence_at, sentences
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.errors import EmbedderError
-from twolane.lanes import Closer, dense_hits
-from twolane.model import Collection, Space
-from twolane.pipeline import fill
-from twolane.scopes import Scope
-from twolane.sentence_codes import (
+from tests.builders import COLLECTION, embed, prepared, put, space, unit
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.embedding.pipeline import fill
+from twolane.embedding.sentence_codes import (
     best_similarities,
     coded,
     nearest_sentences,
     sentence_part,
     silent,
 )
-from twolane.stores.sqlite import SqliteStore
+from twolane.ingest.chunking import embedded_sentences
+from twolane.ingest.chunking.sentences import sentence_at, sentences
+from twolane.model.document import Collection
+from twolane.model.errors import EmbedderError
+from twolane.model.scope import Scope
+from twolane.model.space import Space
+from twolane.ports import Stores
+from twolane.ports.documents import PutCollection
+from twolane.ports.vectors import NewVector
+from twolane.ranking.lanes import Closer, dense_hits
+from twolane.stores.sqlite import open_stores
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix
+    from twolane.ports.vectors import Matrix
 
 X, Y = unit(1, 0, 0, 0), unit(0, 1, 0, 0)
 EVERY = slice(0, 4)
@@ -167,39 +171,36 @@ class TestCodes:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SqliteStore:
+def store(tmp_path: Path) -> Stores:
     """An empty store."""
-    opened = SqliteStore.open(tmp_path / "x.db")
-    opened.add_collection(Collection("notes"))
+    opened = open_stores(tmp_path / "x.db")
+    opened.documents.apply(PutCollection(Collection("notes")))
     return opened
 
 
 class TestLane:
     """The dense lane looks closer at what it found."""
 
-    def hits(self, store: SqliteStore, weight: float) -> list[tuple[str, float]]:
+    def hits(self, store: Stores, weight: float) -> list[tuple[str, float]]:
         """Two notes: one rather near as a whole, one with a sentence that is the query."""
         whole, part = prepared("whole", "ant"), prepared("part", "bee")
         put(store, whole, part)
-        generation = store.open_generation(replace(space(), sentences="0:4")).number
+        generation = store.vectors.open_generation(replace(space(), sentences="0:4")).number
         embed(store, generation, whole, unit(0.7, 0.51**0.5, 0, 0))
         chunk = part.chunks[0]
-        store.add_vectors(
-            generation,
-            [(chunk.content_hash, chunk.text_hash, unit(0.6, 0.8, 0, 0))],
-            {chunk.content_hash: coded(np.stack([Y, X]))},
-        )
+        codes = coded(np.stack([Y, X]))
+        store.vectors.add(generation, [NewVector(chunk.content_hash, unit(0.6, 0.8, 0, 0), codes)])
         closer = Closer(sentence_weight=weight, sentence_part=EVERY)
-        found = dense_hits(store, generation, X, Scope(), limit=9, floor=-1, closer=closer)
+        found = dense_hits(store.vectors, generation, X, Scope(), limit=9, floor=-1, closer=closer)
         return [(one.id, round(one.score, 2)) for one in found]
 
-    def test_the_best_sentence_counts(self, store: SqliteStore) -> None:
+    def test_the_best_sentence_counts(self, store: Stores) -> None:
         """A note is as near as the weighted mean of its passage and the best sentence of it."""
         rounded = 4 * 0.02 * (512 / 4) ** 0.5
         near = round((0.6 + rounded) / 2, 2)
         assert self.hits(store, 1.0) == [("part", near), ("whole", 0.7)]
 
-    def test_not_without_weight(self, store: SqliteStore) -> None:
+    def test_not_without_weight(self, store: Stores) -> None:
         """A weight of 0 leaves the order of whole passages."""
         assert self.hits(store, 0.0) == [("whole", 0.7), ("part", 0.6)]
 
@@ -226,28 +227,64 @@ class ReadingEmbedder(HashingEmbedder):
         return self.embed_passages(texts)
 
 
+class TogetherEmbedder(ReadingEmbedder):
+    """The same, reading passages along with their sentences."""
+
+    calls = 0
+
+    def embed_together(
+        self, texts: Sequence[str], sentences: Sequence[Sequence[str]]
+    ) -> tuple[Matrix, Matrix]:
+        """What the other two methods say."""
+        self.calls += 1
+        read = [one for each in sentences for one in each]
+        return self.embed_passages(texts), self.embed_sentences(read)
+
+
 TWO = "The first sentence is about ants. The second sentence is about bees."
 
 
 class TestPipeline:
     """Sentences are embedded along with their passage."""
 
-    def test_stored_with_the_vector(self, store: SqliteStore) -> None:
+    def test_stored_with_the_vector(self, store: Stores) -> None:
         """A passage that is ready has its sentences; a space without them asks for none."""
         embedder = ReadingEmbedder()
         put(store, prepared("a", TWO), prepared("b", "One."))
         filled = fill(store, embedder)
         assert (filled.embedded, len(embedder.read)) == (2, 2)
         asked = embedder.embed_query("bees")
-        found = store.nearest(filled.generation, asked, Scope(), limit=9, floor=-1, detail=1)
+        found = store.vectors.nearest(
+            filled.generation, asked, Scope(), limit=9, floor=-1, detail=1
+        )
         width = embedder.space.dimensions // 2
         held = {one.id: len(one.chunks[0].sentences) // width for one in found}
         assert held == {"a": 2, "b": 0}
 
-    def test_a_failure_is_the_passages(self, store: SqliteStore) -> None:
+    def test_read_along_with_the_passage(self, store: Stores, tmp_path: Path) -> None:
+        """An embedder that reads passages and sentences at once fills the store like any other."""
+        apart, together = ReadingEmbedder(), TogetherEmbedder()
+        other = open_stores(tmp_path / "other.db")
+        other.documents.apply(PutCollection(Collection(COLLECTION)))
+        documents = [prepared("a", TWO), prepared("b", "One."), prepared("c", TWO + " Third one.")]
+        held = []
+        for each, embedder in ((store, apart), (other, together)):
+            put(each, *documents)
+            number = fill(each, embedder).generation
+            found = each.vectors.get(number, ["a", "b", "c"])
+            held.append(
+                {id: [(one.vector.tolist(), one.sentences) for one in found[id]] for id in found}
+            )
+        other.maintenance.close()
+        assert together.calls == 1
+        assert sorted(together.read) == sorted(apart.read)
+        assert held[0] == held[1]
+        assert len(held[0]) == 3
+
+    def test_a_failure_is_the_passages(self, store: Stores) -> None:
         """A passage whose sentences cannot be embedded has failed, and is not half there."""
         put(store, prepared("a", TWO), prepared("b", "One."))
         filled = fill(store, ReadingEmbedder(broken=True))
         assert (filled.embedded, filled.failed) == (1, 1)
-        failed = store.failures(filled.generation)
+        failed = store.queue.progress(filled.generation, detail=True).failures
         assert {id: one.reason for id, one in failed.items()} == {"a": "cannot read"}

@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from twolane import Library, Settings
-from twolane.answers import Signal
-from twolane.drafts import Draft
-from twolane.model import Kind
+from twolane.model.answer import Signal
+from twolane.model.document import Kind
+from twolane.model.draft import Draft
 
 NOW = datetime.now(UTC)
 
 
 def library(folder: Path, *drafts: Draft, **settings: object) -> Library:
     """A library by words alone, with these documents."""
-    made = Library.open(settings=Settings(db=folder / "x.db", embedder="none", **settings))  # type: ignore[arg-type]
+    made = Library.open(
+        settings=Settings(db=folder / "x.db", embedding={"embedder": "none"}).changed(**settings)
+    )
     made.save_all(drafts)
     return made
 
@@ -30,10 +32,10 @@ def ids(found: Library, text: str, limit: int = 20) -> list[str]:
 @pytest.mark.parametrize(
     ("signal", "weight", "liked"),
     [
-        (Signal.RECENCY, "recency_weight", {"updated": NOW}),
-        (Signal.USE, "use_weight", {"used": NOW - timedelta(days=180)}),
-        (Signal.USAGE, "usage_weight", {"uses": 10}),
-        (Signal.TAGS, "tag_weight", {"tags": ("Tea",)}),
+        (Signal.RECENCY, "ranking.recency_weight", {"updated": NOW}),
+        (Signal.USE, "ranking.use_weight", {"used": NOW - timedelta(days=180)}),
+        (Signal.USAGE, "ranking.usage_weight", {"uses": 10}),
+        (Signal.TAGS, "ranking.tag_weight", {"tags": ("Tea",)}),
     ],
 )
 def test_a_signal_moves_what_it_speaks_for(
@@ -70,9 +72,9 @@ def test_a_kind_is_not_crowded_out(tmp_path: Path) -> None:
         Draft("note", title="the house", body="The notary holds the escrow account. " * 9),
         Draft("half", Kind.PROMPT, title="a prompt", body="About an account."),
     ]
-    with library(tmp_path, *crowd, *notes, kind_floor=0) as plain:
+    with library(tmp_path, *crowd, *notes, ranking={"kind_floor": 0}) as plain:
         assert "note" not in ids(plain, "escrow account")
-    with library(tmp_path, kind_floor=1) as floored:
+    with library(tmp_path, ranking={"kind_floor": 1}) as floored:
         found = ids(floored, "escrow account")
         assert found.index("note") == 9
         assert "half" not in found

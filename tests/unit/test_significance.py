@@ -10,13 +10,13 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from twolane.errors import BadInput
 from twolane.evaluation.significance import (
     Interval,
     difference_interval,
     mean_interval,
     randomisation_test,
 )
+from twolane.model.errors import BadInput
 
 BEFORE = [0.1, 0.5, 0.9, 0.3, 1.0, 0.2, 0.0, 0.7]
 AFTER = [0.2, 0.5, 1.0, 0.6, 0.9, 0.6, 0.1, 0.8]
@@ -149,8 +149,8 @@ def test_numpy_is_imported_when_it_is_needed() -> None:
     """Importing the evaluation costs no NumPy: most commands never draw a sample."""
     code = (
         "import sys;"
-        "import twolane.evaluation.golden, twolane.evaluation.tables;"
-        "import twolane.evaluation.significance, twolane.evaluation.trec;"
+        "import twolane.evaluation.golden, twolane.evaluation.metrics;"
+        "import twolane.evaluation.significance, twolane.evaluation.golden_formats;"
         "sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -13,14 +12,14 @@ from hypothesis import strategies as st
 
 from tests.builders import embed, prepared, put, space, unit, write_notes
 from twolane import Capability, Library, Scope, Settings
-from twolane.answers import Lane
-from twolane.errors import AmbiguousDocument, BadInput, NoSuchDocument, NotPermitted
-from twolane.model import Collection
-from twolane.similar import SimilarAnswer, Similarities
-from twolane.stores.memory import MemoryStore
-
-if TYPE_CHECKING:
-    from twolane.ports import Vector
+from twolane.explain.similar import SimilarAnswer, Similarities
+from twolane.model.answer import Lane
+from twolane.model.document import Collection
+from twolane.model.errors import AmbiguousDocument, BadInput, NoSuchDocument, NotPermitted
+from twolane.ports.documents import PutCollection
+from twolane.ports.vectors import PassageVector
+from twolane.stores.memory import memory_stores
+from twolane.stores.memory.vectors import MemoryVectors
 
 NOTES = {
     "garden/tomatoes.md": "# Tomatoes\n\nSeedlings need light.\n\n## Blight\n\n"
@@ -39,23 +38,12 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path, vault: Path) -> Iterator[Library]:
-    with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
+    ) as library:
         library.index(vault)
         library.embed()
         yield library
-
-
-class CountingStore(MemoryStore):
-    """A store that counts how often it was asked for vectors."""
-
-    looks = 0
-
-    def vectors(
-        self, generation: int, ids: Sequence[str]
-    ) -> Mapping[str, list[tuple[int, Vector]]]:
-        """The vectors, and one look more."""
-        self.looks += 1
-        return super().vectors(generation, ids)
 
 
 def paths(answer: SimilarAnswer) -> list[str | None]:
@@ -132,7 +120,9 @@ class TestMeaning:
 
     def test_no_model_is_needed(self, tmp_path: Path, library: Library) -> None:
         """Stored vectors are enough: an embedder that is switched off changes nothing."""
-        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="none")) as other:
+        with Library.open(
+            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
+        ) as other:
             answer = other.similar("soup")
         assert answer.degraded == ()
         assert paths(answer) == paths(library.similar("soup"))
@@ -161,7 +151,9 @@ class TestLinks:
         links = " ".join(f"[[{n}]]" for n in range(9))
         write_notes(vault, many)
         write_notes(vault, {"hub.md": f"# Hub\n\nOnions, water, salt, carrot. {links}\n"})
-        chosen = Settings(db=tmp_path / "y.db", embedder="hashing", pool=1)
+        chosen = Settings(
+            db=tmp_path / "y.db", embedding={"embedder": "hashing"}, search={"pool": 1}
+        )
         with Library.open(settings=chosen) as library:
             library.index(vault)
             library.embed()
@@ -192,7 +184,9 @@ class TestTemplates:
         }
         # The form is longer than the content, and this one has the content alone.
         notes["bare.md"] = "# Bare\n\nonions carrot water.\n"
-        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+        with Library.open(
+            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
+        ) as library:
             library.index(write_notes(tmp_path / "forms", notes))
             library.embed()
             answer = library.similar("onions0.md")
@@ -210,7 +204,9 @@ class TestTemplates:
             for topic in topics
             for n in range(2)
         }
-        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+        with Library.open(
+            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
+        ) as library:
             library.index(write_notes(tmp_path / "forms", notes))
             library.embed()
             answer = library.similar("onions0.md")
@@ -225,7 +221,9 @@ class TestTemplates:
         """Copies of one page are still similar to each other."""
         notes = {f"{n}.md": f"# Page\n\n{self.FORM}\n" for n in range(6)}
         notes["other.md"] = "# Other\n\nrook and pawn\n"
-        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as library:
+        with Library.open(
+            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
+        ) as library:
             library.index(write_notes(tmp_path / "forms", notes))
             library.embed()
             answer = library.similar("0.md")
@@ -237,7 +235,9 @@ class TestWords:
 
     def test_words_decide(self, tmp_path: Path, vault: Path) -> None:
         """Before vectors exist, rare shared words order the answer, and it says so."""
-        with Library.open(settings=Settings(db=tmp_path / "y.db", embedder="hashing")) as library:
+        with Library.open(
+            settings=Settings(db=tmp_path / "y.db", embedding={"embedder": "hashing"})
+        ) as library:
             library.index(vault)
             answer = library.similar("soup")
         assert paths(answer)[0] == "kitchen/stock.md"
@@ -271,7 +271,9 @@ class TestWords:
     def test_a_document_without_words(self, tmp_path: Path, vault: Path) -> None:
         """A document that says nothing is similar to nothing."""
         write_notes(vault, {"empty.md": "---\ntitle: '42'\n---\n"})
-        with Library.open(settings=Settings(db=tmp_path / "y.db", embedder="none")) as library:
+        with Library.open(
+            settings=Settings(db=tmp_path / "y.db", embedding={"embedder": "none"})
+        ) as library:
             library.index(vault)
             assert library.similar("empty.md").results == ()
 
@@ -286,18 +288,26 @@ class TestKeeping:
 
     def test_nothing_is_compared_again(self) -> None:
         """A kept answer asks the store for no vector."""
-        store = CountingStore()
-        store.add_collection(Collection("notes"))
-        generation = store.open_generation(space()).number
+        store = memory_stores()
+        store.documents.apply(PutCollection(Collection("notes")))
+        generation = store.vectors.open_generation(space()).number
         for id in "ab":
             put(store, one := prepared(id, f"body of {id}"))
             embed(store, generation, one, unit(1, 0, 0, 0))
+        looks = 0
+
+        def look(generation: int, ids: Sequence[str]) -> Mapping[str, list[PassageVector]]:
+            nonlocal looks
+            looks += 1
+            return MemoryVectors.get(store.vectors, generation, ids)  # type: ignore[arg-type]
+
+        store.vectors.get = look  # type: ignore[method-assign]
         similarities = Similarities(store, Settings())
         first = similarities.similar("a", Scope(), limit=5)
-        looks = store.looks
+        before = looks
         again = similarities.similar("a", Scope(), limit=5)
         assert again.results is first.results
-        assert store.looks == looks > 0
+        assert looks == before > 0
 
     def test_other_questions_have_other_answers(self, library: Library) -> None:
         """Limit, scope and links are part of the question."""
@@ -323,7 +333,9 @@ class TestKeeping:
     ) -> None:
         """What another opening of the database writes is seen, too."""
         before = paths(library.similar("soup"))
-        with Library.open(settings=Settings(db=tmp_path / "x.db", embedder="hashing")) as other:
+        with Library.open(
+            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
+        ) as other:
             write_notes(
                 vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt, one carrot.\n"}
             )
@@ -357,22 +369,24 @@ class TestKeeping:
 def test_k_is_guaranteed(rows: list[tuple[list[str], bool, str]], limit: int, pool: int) -> None:
     """There are as many results as the limit or the documents in scope with vectors allow."""
     vectors = {letter: unit(*[letter == one for one in "abcd"]) for letter in "abcd"}
-    store = MemoryStore()
-    store.add_collection(Collection("notes"))
-    generation = store.open_generation(space()).number
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection("notes")))
+    generation = store.vectors.open_generation(space()).number
     for number, (letters, archived, owner) in enumerate(rows):
         body = "\n\n".join(f"{letter} {number} {at}" for at, letter in enumerate(letters))
         one = prepared(str(number), body, archived=archived, owner=owner)
         put(store, one)
         embed(store, generation, one, *(vectors[letter] for letter in letters))
-    similarities = Similarities(store, Settings(pool=pool))
+    similarities = Similarities(store, Settings(search={"pool": pool}))
     owner = rows[0][2]
     answer = similarities.similar("0", Scope(owner=owner), limit=limit)
     others = [row for row in rows[1:] if row[2] == owner and not row[1]]
     assert len(answer.results) == min(limit, len(others))
     ranked = [(-one.score, one.id) for one in answer.results]
     assert ranked == sorted(ranked)
-    again = Similarities(store, Settings(pool=pool)).similar("0", Scope(owner=owner), limit=limit)
+    again = Similarities(store, Settings(search={"pool": pool})).similar(
+        "0", Scope(owner=owner), limit=limit
+    )
     assert replace(again, took_ms=0) == replace(answer, took_ms=0)
 
 
@@ -380,7 +394,9 @@ def test_k_is_guaranteed(rows: list[tuple[list[str], bool, str]], limit: int, po
 def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
     """The default model brings a note on the same topic in another language before all others."""
     write_notes(vault, {"кухня/бульон.md": "# Овощной бульон\n\nЛук, вода, морковь и соль.\n"})
-    chosen = Settings(db=tmp_path / "real.db", embedder="use", cache=tmp_path / "cache")
+    chosen = Settings(
+        db=tmp_path / "real.db", cache=tmp_path / "cache", embedding={"embedder": "use"}
+    )
     with Library.open(settings=chosen) as library:
         library.index(vault)
         library.embed()

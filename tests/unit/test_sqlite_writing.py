@@ -10,19 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import prepared
-from twolane.model import Batch, Collection, Prepared
-from twolane.scopes import Scope
-from twolane.stores.sqlite import SqliteStore, checkpoints, writing
+from tests.builders import prepared, recent
+from twolane.model.document import Batch, Collection, Prepared
+from twolane.model.scope import Scope
+from twolane.ports import Stores
+from twolane.ports.documents import Part, PutCollection
+from twolane.stores.sqlite import checkpoints, open_stores, writing
 from twolane.stores.sqlite.database import Database
 from twolane.stores.sqlite.document_rows import values_of
 
 PAGE = 8192
 
 
-def opened(path: Path) -> SqliteStore:
-    store = SqliteStore.open(path)
-    store.add_collection(Collection("notes"))
+def opened(path: Path) -> Stores:
+    store = open_stores(path)
+    store.documents.apply(PutCollection(Collection("notes")))
     return store
 
 
@@ -39,13 +41,13 @@ def test_the_log_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     log = tmp_path / "x.db-wal"
     longest = 0
     for batch in [many(60, start=60 * number) for number in range(20)]:
-        store.apply(Batch("notes", batch))
+        store.documents.apply(Batch("notes", batch))
         longest = max(longest, log.stat().st_size)
     assert (tmp_path / "x.db").stat().st_size > 200 * PAGE
     # What one batch writes may come on top.
     assert longest < 500 * PAGE
-    assert store.check() == []
-    store.close()
+    assert store.maintenance.check() == []
+    store.maintenance.close()
     assert not log.exists()
 
 
@@ -55,12 +57,14 @@ def test_what_is_purged_leaves_the_log_too(tmp_path: Path, monkeypatch: pytest.M
     store = opened(tmp_path / "x.db")
     for turn in range(5):
         batch = many(60, start=60 * turn)
-        store.apply(Batch("notes", [*batch, prepared("s", "the secret word is xylophone")]))
-        store.apply(Batch("notes", purges=["s"]))
+        store.documents.apply(
+            Batch("notes", [*batch, prepared("s", "the secret word is xylophone")])
+        )
+        store.documents.apply(Batch("notes", purges=["s"]))
         files = b"".join(file.read_bytes() for file in sorted(tmp_path.glob("x.db*")))
         assert b"xylophone" not in files
         assert b"xylophon" not in files
-    store.close()
+    store.maintenance.close()
 
 
 def test_a_reader_in_the_way_hinders_nobody(
@@ -75,40 +79,40 @@ def test_a_reader_in_the_way_hinders_nobody(
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM documents").fetchall()
         for batch in range(3):
-            store.apply(Batch("notes", many(60, start=60 * batch)))
+            store.documents.apply(Batch("notes", many(60, start=60 * batch)))
         connection.execute("ROLLBACK")
     reader.close()
-    assert len(store.recent(Scope(), limit=500)) == 180
-    store.close()
+    assert len(recent(store, Scope(), limit=500)) == 180
+    store.maintenance.close()
     assert not (tmp_path / "x.db-wal").exists()
 
 
 def test_a_large_batch_is_written_like_a_small_one(tmp_path: Path) -> None:
-    """Values made beside the texts end up where those of a single document do."""
+    """Documents that are written together are as those that are written one by one."""
     one_by_one, at_once = opened(tmp_path / "a.db"), opened(tmp_path / "b.db")
     batch = [
         prepared(f"n{number}", f"word{number} crane", tags=(f"t{number % 3}",), title=f"T {number}")
-        for number in range(writing._FEW * 2)
+        for number in range(100)
     ]
     for one in batch:
-        one_by_one.apply(Batch("notes", [one]))
-    at_once.apply(Batch("notes", batch))
+        one_by_one.documents.apply(Batch("notes", [one]))
+    at_once.documents.apply(Batch("notes", batch))
     # Again, now that all are there, together with one that is new.
-    at_once.apply(Batch("notes", [*batch, prepared("new", "crane")]))
-    at_once.apply(Batch("notes", deletes=["new"]))
+    at_once.documents.apply(Batch("notes", [*batch, prepared("new", "crane")]))
+    at_once.documents.apply(Batch("notes", deletes=["new"]))
     ids = [one.document.id for one in batch]
-    assert at_once.documents(ids) == one_by_one.documents(ids)
-    assert at_once.chunks_of(ids) == one_by_one.chunks_of(ids)
-    assert at_once.check() == [] == one_by_one.check()
+    whole = frozenset(Part)
+    assert at_once.documents.get(ids, None, whole) == one_by_one.documents.get(ids, None, whole)
+    assert at_once.maintenance.check() == [] == one_by_one.maintenance.check()
 
 
 def test_more_than_a_statement_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch with more documents than one statement can insert is written whole."""
     monkeypatch.setattr(writing, "_MOST", 70)
     store = opened(tmp_path / "x.db")
-    store.apply(Batch("notes", many(200)))
-    assert len(store.recent(Scope(), limit=500)) == 200
-    assert store.check() == []
+    store.documents.apply(Batch("notes", many(200)))
+    assert len(recent(store, Scope(), limit=500)) == 200
+    assert store.maintenance.check() == []
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
@@ -124,19 +128,19 @@ def test_properties_are_written_as_json(properties: dict[str, object]) -> None:
 
 
 def test_a_value_that_cannot_be_made_undoes_the_batch(tmp_path: Path) -> None:
-    """If making values fails while texts are written, nothing of the batch stays."""
+    """If a value cannot be made, nothing of the batch stays."""
     store = opened(tmp_path / "x.db")
     bad = prepared("bad", "text", properties={"rating": {1, 2}})
     with pytest.raises(TypeError, match="set"):
-        store.apply(Batch("notes", [*many(80), bad]))
-    assert store.recent(Scope(), limit=10) == []
-    store.apply(Batch("notes", many(80)))
-    assert len(store.recent(Scope(), limit=500)) == 80
-    assert store.check() == []
+        store.documents.apply(Batch("notes", [*many(80), bad]))
+    assert recent(store, Scope(), limit=10) == []
+    store.documents.apply(Batch("notes", many(80)))
+    assert len(recent(store, Scope(), limit=500)) == 80
+    assert store.maintenance.check() == []
 
 
 def test_a_statement_that_fails_undoes_the_batch(tmp_path: Path) -> None:
-    """If writing texts fails while values are made, nothing of the batch stays."""
+    """If writing texts fails, nothing of the batch stays."""
     store = opened(tmp_path / "x.db")
     batch = many(80)
     with Database.open(tmp_path / "x.db", create=False).write() as connection:
@@ -145,9 +149,9 @@ def test_a_statement_that_fails_undoes_the_batch(tmp_path: Path) -> None:
             " BEGIN SELECT raise(ABORT, 'no more'); END"
         )
     with pytest.raises(Exception, match="no more"):
-        store.apply(Batch("notes", batch))
-    assert store.recent(Scope(), limit=10) == []
+        store.documents.apply(Batch("notes", batch))
+    assert recent(store, Scope(), limit=10) == []
     with Database.open(tmp_path / "x.db", create=False).write() as connection:
         connection.execute("DROP TRIGGER refuse")
-    store.apply(Batch("notes", batch))
-    assert len(store.recent(Scope(), limit=500)) == 80
+    store.documents.apply(Batch("notes", batch))
+    assert len(recent(store, Scope(), limit=500)) == 80

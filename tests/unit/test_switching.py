@@ -13,18 +13,18 @@ import pytest
 from tests.builders import write_notes
 from tests.embedders import Counting, Poisoned
 from twolane import Library, Settings
-from twolane.drafts import Draft
-from twolane.embedders.ensemble import EnsembleEmbedder
-from twolane.embedders.hashing import HashingEmbedder
-from twolane.errors import BadInput
-from twolane.model import Generation, GenerationState, Space
-from twolane.pipeline.switching import Verdict
-from twolane.ports import Embedder
-from twolane.spaces import Embedders
-from twolane.stores.sqlite import SqliteStore
+from twolane.embedding.embedders.ensemble import EnsembleEmbedder
+from twolane.embedding.embedders.hashing import HashingEmbedder
+from twolane.embedding.pipeline.switching import Verdict
+from twolane.embedding.spaces import Embedders
+from twolane.model.draft import Draft
+from twolane.model.errors import BadInput
+from twolane.model.space import Generation, GenerationState, Space
+from twolane.ports.embedder import Embedder
+from twolane.stores.sqlite import open_stores
 
 if TYPE_CHECKING:
-    from twolane.ports import Matrix
+    from twolane.ports.vectors import Matrix
 
 Opener = Callable[..., Library]
 
@@ -53,8 +53,8 @@ def open_library(tmp_path: Path) -> Iterator[Opener]:
         if forget:
             seen.clear()
         seen.update({one.space: one for one in embedders})
-        chosen = Settings(db=tmp_path / "x.db", save_embed_seconds=5.0, **settings)  # type: ignore[arg-type]
-        store = SqliteStore.open(tmp_path / "x.db")
+        chosen = Settings(db=tmp_path / "x.db", embedding={"save_seconds": 5.0}).changed(**settings)
+        store = open_stores(tmp_path / "x.db")
         opened.append(Library(store, chosen, Embedders(*embedders, find=seen.get)))
         return opened[-1]
 
@@ -103,9 +103,9 @@ class TestSwitch:
         """Only as many replaced ones are kept as the setting says."""
         open_library(Counting("one")).index(vault)
         for name in ("one", "two", "three", "four"):
-            open_library(Counting(name), keep_generations=1).embed()
+            open_library(Counting(name), embedding={"keep_generations": 1}).embed()
         assert states(open_library(Counting("four"))) == ["retired", "serving"]
-        open_library(Counting("five"), keep_generations=0).embed()
+        open_library(Counting("five"), embedding={"keep_generations": 0}).embed()
         assert states(open_library(Counting("five"))) == ["serving"]
 
     def test_a_passage_that_nobody_can_read_stops_no_switch(
@@ -118,8 +118,8 @@ class TestSwitch:
         write_notes(vault, {"bad.md": "# Bad\n\npoison"})
         old.index(vault)
         old.embed()
-        assert open_library(Poisoned(), embed_tries=2).embed().took_over is None
-        store = open_library(Poisoned(), embed_tries=1)
+        assert open_library(Poisoned(), embedding={"passage_tries": 2}).embed().took_over is None
+        store = open_library(Poisoned(), embedding={"passage_tries": 1})
         assert store.embed(retry_failed=True).took_over == 2
 
     def test_rollback_holds_the_new_one_back(self, open_library: Opener, vault: Path) -> None:
@@ -208,7 +208,7 @@ class TestGate:
     def test_a_gate_that_is_only_set_is_not_passed(self, open_library: Opener, vault: Path) -> None:
         """A program that brings no gate switches nothing where the settings ask for one."""
         embed_by_the_old(open_library, vault)
-        library = open_library(Counting("new"), gate=vault / "golden.json")
+        library = open_library(Counting("new"), embedding={"gate": vault / "golden.json"})
         assert library.embed().took_over is None
         assert states(library) == ["serving", "filling"]
         library.guard(lambda candidate, serving: Verdict(True, "fine"))
@@ -267,7 +267,9 @@ class TestTwoSpaces:
         self, open_library: Opener, vault: Path
     ) -> None:
         """Failures of a space that nobody asked to fill are not waited for."""
-        library = open_library(Counting("fast"), Poisoned("hive 3"), retry_seconds=0.0)
+        library = open_library(
+            Counting("fast"), Poisoned("hive 3"), embedding={"retry_seconds": 0.0}
+        )
         library.index(vault)
         assert library.embed(all_spaces=True).failed
         done = library.embed(backfill=True)
@@ -318,27 +320,30 @@ class TestUnderLoad:
         library = open_library(Counting("zero"))
         library.index(vault)
         library.embed()
-        switching = [open_library(Counting(f"model {n}"), keep_generations=0) for n in range(3)]
+        switching = [
+            open_library(Counting(f"model {n}"), embedding={"keep_generations": 0})
+            for n in range(3)
+        ]
         answers = hammered(library, lambda: [one.embed() for one in switching])
         assert all(count == len(NOTES) for _, count in answers)
         assert library.search("bee", mode="semantic").generation == 4
 
-    def test_another_cut_empties_no_search(self, open_library: Opener, vault: Path) -> None:
-        """Text cut into other passages is found by its old vectors until it has new ones."""
-        library = open_library(Counting(), batch=2)
+    def test_text_cut_anew_is_found_by_its_words(self, open_library: Opener, vault: Path) -> None:
+        """Passages that wait for their vectors are found by words, and the answer says so."""
+        library = open_library(Counting(), index={"batch": 2})
         library.index(vault)
         library.embed()
-        cut = open_library(Counting(), batch=2, chunk_tokens=128)
-
-        def work() -> None:
-            assert cut.index(vault).indexed == len(NOTES)
-            assert cut.status().progress.pending > 0
-            assert cut.served() == library.served()
-            cut.embed()
-
-        answers = hammered(library, work)
-        assert all(count == len(NOTES) for _, count in answers)
-        assert cut.status().progress.pending == 0
+        cut = open_library(Counting(), index={"batch": 2, "chunk_tokens": 128})
+        found = {one.id for one in library.search("bee").results}
+        assert cut.index(vault).indexed == len(NOTES)
+        assert cut.status().progress.pending > 0
+        answer = cut.search("bee")
+        assert answer.results
+        assert {one.id for one in answer.results} <= found
+        assert ["wait" in one.reason for one in answer.degraded] == [True]
+        cut.embed()
+        assert not cut.search("bee").degraded
+        assert {one.id for one in cut.search("bee").results} == found
 
 
 class TestOnce:
@@ -401,8 +406,10 @@ def test_stored_vectors_are_reused(tmp_path: Path, vault: Path) -> None:
 
     first, second = WithSentences("first"), Counting("second")
     both = EnsembleEmbedder(first, second)
-    store = SqliteStore.open(tmp_path / "x.db")
-    with Library(store, Settings(save_embed_seconds=0.0), Embedders(first, both)) as library:
+    store = open_stores(tmp_path / "x.db")
+    with Library(
+        store, Settings(embedding={"save_seconds": 0.0}), Embedders(first, both)
+    ) as library:
         library.index(vault)
         library.embed()
         once, sentences = sum(first.texts.values()), first.sentences

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twolane import Library, Settings
-from twolane.answers import Candidate, Frequencies, Lane
-from twolane.language import stream
-from twolane.language.translations import read_dictionary, translations, write_dictionary
-from twolane.model import Stems
-from twolane.scopes import Word
-from twolane.scoring import score
-from twolane.translating import with_translations
+from twolane.model.answer import Lane
+from twolane.model.candidate import Candidate, Frequencies
+from twolane.model.scope import Word
+from twolane.query.translation import with_translations
+from twolane.ranking.bm25f import score
+from twolane.text.tokens import stream
+from twolane.text.translations import read_dictionary, translations, write_dictionary
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_translation_counts_for_less_than_the_word() -> None:
     """The document with the word itself is before the one with what means the same."""
     word = Word("bread", ("bread", "хлеб"), likeness=(0.8,))
     candidates = [
-        Candidate(name, ("en",), Stems(body=f" {term} "))
+        Candidate(name, ("en",), {term: (0, 0, 0, 0, 0, 0, 1)}, (0, 0, 0, 0, 0, 0, 1))
         for name, term in (("foreign", "хлеб"), ("own", "bread"))
     ]
     known = Frequencies(10, {"bread": 1, "хлеб": 1}, {"body": 1.0})
@@ -104,7 +104,9 @@ NOTES = {
 def library(tmp_path: Path) -> Library:
     for name, text in NOTES.items():
         (tmp_path / name).write_text(text, "utf-8")
-    library = Library.open(settings=Settings(db=tmp_path / "notes.db", embedder="none"))
+    library = Library.open(
+        settings=Settings(db=tmp_path / "notes.db", embedding={"embedder": "none"})
+    )
     library.index(tmp_path)
     return library
 
@@ -143,6 +145,10 @@ def test_translation_can_be_switched_off_and_leaves_other_modes_alone(
     question = "how long should the bread dough rest"
     with library:
         assert library.search(question, mode="lexical").results == ()
-    settings = Settings(db=tmp_path / "notes.db", embedder="none", translation_weight=0.0)
+    settings = Settings(
+        db=tmp_path / "notes.db",
+        embedding={"embedder": "none"},
+        ranking={"translation_weight": 0.0},
+    )
     with Library.open(settings=settings) as other:
         assert other.search(question).results == ()

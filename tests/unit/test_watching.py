@@ -13,8 +13,8 @@ import pytest
 
 from tests.builders import write_notes
 from twolane import Library, Settings
-from twolane.errors import BadInput, MissingFolder
-from twolane.indexing import Report
+from twolane.ingest.indexing import Report
+from twolane.model.errors import BadInput, MissingFolder
 
 # Long enough for a busy machine; a test that passes waits a fraction of it.
 PATIENCE = 30.0
@@ -37,7 +37,11 @@ def watched(
     db: Path, folder: Path, *, polling: bool = False, heard: list[Report] | None = None
 ) -> Iterator[Library]:
     """A library that follows the folder in a thread, until the block ends."""
-    settings = Settings(db=db, embedder="hashing", watch_debounce=0.05, watch_seconds=0.05)
+    settings = Settings(
+        db=db,
+        embedding={"embedder": "hashing"},
+        index={"watch_debounce": 0.05, "watch_seconds": 0.05},
+    )
     stop = threading.Event()
     reports = [] if heard is None else heard
     with Library.open(settings=settings) as library:
@@ -171,7 +175,9 @@ def test_all_indexed_folders_are_watched_by_default(tmp_path: Path, notes: Path)
     """Without a name, whatever was indexed before is followed."""
     other = write_notes(tmp_path / "other", {"rye.md": "# Rye"})
     stop = threading.Event()
-    settings = Settings(db=tmp_path / "d.db", embedder="none", watch_debounce=0.05)
+    settings = Settings(
+        db=tmp_path / "d.db", embedding={"embedder": "none"}, index={"watch_debounce": 0.05}
+    )
     with Library.open(settings=settings) as library:
         library.index(notes)
         library.index(other)
@@ -187,7 +193,7 @@ def test_all_indexed_folders_are_watched_by_default(tmp_path: Path, notes: Path)
 
 def test_nothing_to_watch_is_said(tmp_path: Path) -> None:
     """A library without folders and a folder that is not there are told apart, at once."""
-    settings = Settings(db=tmp_path / "d.db", embedder="none")
+    settings = Settings(db=tmp_path / "d.db", embedding={"embedder": "none"})
     with Library.open(settings=settings) as library:
         with pytest.raises(BadInput, match="index one first"):
             library.watch(stop=threading.Event())

@@ -13,13 +13,13 @@ import pytest
 from tests.builders import write_notes
 from tests.embedders import Counting, Hanging, Shaky
 from twolane import Library, Settings
-from twolane.drafts import Draft
-from twolane.errors import EmbedderUnavailable
-from twolane.model import Generation
-from twolane.pipeline.switching import Verdict
-from twolane.ports import Embedder
-from twolane.spaces import Embedders
-from twolane.stores.sqlite import SqliteStore
+from twolane.embedding.pipeline.switching import Verdict
+from twolane.embedding.spaces import Embedders
+from twolane.model.draft import Draft
+from twolane.model.errors import EmbedderUnavailable
+from twolane.model.space import Generation
+from twolane.ports.embedder import Embedder
+from twolane.stores.sqlite import open_stores
 
 Opener = Callable[..., Library]
 
@@ -32,8 +32,10 @@ def open_library(tmp_path: Path) -> Iterator[Opener]:
     opened: list[Library] = []
 
     def open_one(*embedders: Embedder, **settings: object) -> Library:
-        chosen = Settings(db=tmp_path / "x.db", retry_seconds=0.05, **settings)  # type: ignore[arg-type]
-        store = SqliteStore.open(tmp_path / "x.db")
+        chosen = Settings(db=tmp_path / "x.db", embedding={"retry_seconds": 0.05}).changed(
+            **settings
+        )
+        store = open_stores(tmp_path / "x.db")
         opened.append(Library(store, chosen, Embedders(*embedders)))
         return opened[-1]
 
@@ -61,7 +63,7 @@ def test_it_embeds_what_is_there_and_what_comes(open_library: Opener, tmp_path: 
     assert library.start_worker() is worker
     assert worker.wait_idle(15)
     assert settled(library)
-    other = open_library(Counting(), save_embed_seconds=0.0)
+    other = open_library(Counting(), embedding={"save_seconds": 0.0})
     other.save(Draft("new", title="New", body="quite new"))
     assert other.status().progress.pending == 1
     assert settled(library)
@@ -133,7 +135,7 @@ def test_it_never_keeps_the_process_alive(tmp_path: Path) -> None:
     """A program that forgets to close its library ends all the same."""
     code = (
         "import time; from twolane import Library, Settings\n"
-        "settings = Settings(embedder='hashing')\n"
+        "settings = Settings(embedding={'embedder': 'hashing'})\n"
         f"library = Library.open({str(tmp_path / 'x.db')!r}, settings=settings)\n"
         "library.start_worker(); time.sleep(0.2)\n"
     )
@@ -147,7 +149,7 @@ class TestSaving:
 
     def test_at_once(self, open_library: Opener) -> None:
         """With a quick embedder the new document is found by meaning when the call returns."""
-        library = open_library(Counting(), save_embed_seconds=5.0)
+        library = open_library(Counting(), embedding={"save_seconds": 5.0})
         library.save(Draft("a", title="Bees", body="bees winter in a cluster"))
         answer = library.search("bees in winter", mode="semantic")
         assert [result.id for result in answer.results] == ["a"]
@@ -155,7 +157,7 @@ class TestSaving:
     def test_a_slow_embedder_delays_no_save(self, open_library: Opener) -> None:
         """Past its time a save returns, later ones do not wait at all; vectors follow."""
         embedder = Hanging()
-        library = open_library(embedder, save_embed_seconds=0.1)
+        library = open_library(embedder, embedding={"save_seconds": 0.1})
         started = time.perf_counter()
         for number in range(5):
             library.save(Draft(f"n{number}", title=f"T{number}", body=f"text {number}"))

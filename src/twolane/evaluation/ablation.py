@@ -11,23 +11,41 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import twolane
-from twolane import Library, Settings
-from twolane.errors import BadInput
+from twolane import BadInput, Library, Settings
 from twolane.evaluation.comparing import Comparison, compare
-from twolane.evaluation.fingerprints import golden_digest, ranking_code
+from twolane.evaluation.figures import change_with_interval, milliseconds, share
+from twolane.evaluation.files import store_new, write_text
 from twolane.evaluation.golden import GoldenSet
+from twolane.evaluation.indexes import bench, golden_digest, ranking_code
+from twolane.evaluation.metrics import MEASURES
+from twolane.evaluation.metrics import measure as known_measure
 from twolane.evaluation.presets import Preset
-from twolane.evaluation.running import DEPTH, bench, plain_settings, run_golden
-from twolane.evaluation.runs import FORMAT, Run, load_run, save_run
-from twolane.evaluation.summaries import percentile
-from twolane.evaluation.tables import measure as known_measure
+from twolane.evaluation.runs import (
+    DEPTH,
+    Run,
+    load_run,
+    machine,
+    percentile,
+    plain_settings,
+    run_golden,
+    save_run,
+)
+from twolane.evaluation.runs import FORMAT as RUN_FORMAT
 
 log = logging.getLogger("twolane")
+
+FORMAT = "twolane-ablation/1"
+COSTS = (
+    "ms: one query, with the model and the vectors loaded. "
+    "MB: the database file and, once more, the vectors that a search holds in memory."
+)
 
 # Called before each step with what it is, its number and how many there are.
 Progress = Callable[[str, int, int], None]
@@ -145,7 +163,7 @@ def _measured(
             return replace(held, name=preset.name), _weight(library), True
         run = run_golden(golden, library, name=preset.name, mode=preset.mode)
         # A lane that failed today may work tomorrow; one that is switched off stays off.
-        if changed.embedder == "none" or not any(one.degraded for one in run.asked):
+        if changed.embedding.embedder == "none" or not any(one.degraded for one in run.asked):
             place.parent.mkdir(parents=True, exist_ok=True)
             save_run(run, place)
         return run, _weight(library), False
@@ -165,7 +183,7 @@ def _key(golden: GoldenSet, preset: Preset, library: Library) -> str:
     return twolane.digest(
         json.dumps(
             [
-                FORMAT,
+                RUN_FORMAT,
                 DEPTH,
                 preset.mode,
                 dict(plain_settings(library.settings)),
@@ -195,3 +213,153 @@ def _require_answers(sets: Sequence[tuple[Path, GoldenSet]]) -> None:
                 f"{path.name} has no answerable query, and rankings can only be compared by those; "
                 "leave it out"
             )
+
+
+# ------------------------------------------------------------------------------- the artefact
+
+
+def save_ablation(ablation: Ablation, folder: Path, label: str) -> Path:
+    """Write every figure, and every ranking that it came from, into a new file of the folder.
+
+    Rankings are numbers into one list of documents, so that a hundred runs fit in a file that
+    can be kept; votes and scores are only in the runs themselves.
+    """
+    presets = {row.preset.name: row.preset for row in ablation.rows}
+    document = {
+        "format": FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "measure": ablation.measure,
+        "commit": ablation.rows[0].run.commit,
+        "code": ablation.code,
+        "machine": dict(machine()),
+        "settings": dict(plain_settings(ablation.settings)),
+        "presets": [_preset(one) for one in presets.values()],
+        "sets": [_set(rows, ablation.measure) for rows in ablation.by_set.values()],
+    }
+    text = json.dumps(document, ensure_ascii=False) + "\n"
+    return store_new(folder, label, str(document["created"]), lambda path: write_text(path, text))
+
+
+def figures(row: Measured, measure: str) -> dict[str, Any]:
+    """What a run scored in the usual measures and this one: overall and by direction."""
+    table = row.run.table(tuple(dict.fromkeys((*MEASURES, measure))))
+    groups = (*([table.overall] if table.overall else []), *table.by_direction)
+    return {
+        group.label: {
+            name: round(value, 6) for name, value in zip(table.measures, group.values, strict=True)
+        }
+        for group in groups
+    }
+
+
+def delta(comparison: Comparison | None) -> dict[str, Any] | None:
+    """How a run differs from the one that it is compared with."""
+    if comparison is None:
+        return None
+    interval = {name: round(value, 6) for name, value in asdict(comparison.interval).items()}
+    counts = {"better": len(comparison.better), "worse": len(comparison.worse)}
+    return {**interval, "p": round(comparison.p, 6), **counts}
+
+
+def _preset(preset: Preset) -> dict[str, Any]:
+    return {
+        "name": preset.name,
+        "reason": preset.reason,
+        "changes": dict(preset.changes),
+        "mode": preset.mode.value,
+        "follows": preset.follows,
+    }
+
+
+def _set(rows: Sequence[Measured], measure: str) -> dict[str, Any]:
+    golden = rows[0].run.golden
+    paths = sorted({place.path for row in rows for one in row.run.asked for place in one.ranking})
+    numbers = {path: number for number, path in enumerate(paths)}
+    return {
+        "name": golden.name,
+        "golden": golden_digest(golden),
+        "queries": [query.id for query in golden.queries],
+        "documents": paths,
+        "runs": [_run(row, numbers, measure) for row in rows],
+    }
+
+
+def _run(row: Measured, numbers: Mapping[str, int], measure: str) -> dict[str, Any]:
+    return {
+        "preset": row.preset.name,
+        "created": row.run.created,
+        "space": row.run.space,
+        "corpus": row.run.corpus,
+        "figures": figures(row, measure),
+        "delta": delta(row.comparison),
+        "degraded": row.degraded,
+        "database_bytes": row.weight.database,
+        "vector_bytes": row.weight.vectors,
+        "ms": row.run.milliseconds,
+        "rankings": [[numbers[place.path] for place in one.ranking] for one in row.run.asked],
+    }
+
+
+# ------------------------------------------------------------------------------- tables
+
+
+def cells(rows: Sequence[Measured], measure: str, *, detailed: bool) -> list[list[str]]:
+    """The table of one golden set: a head, then a row for each preset.
+
+    A detailed one has all usual measures, and the directions.
+    """
+    shown = tuple(dict.fromkeys((*MEASURES, measure))) if detailed else (measure,)
+    directions = [one.label for one in rows[0].run.table(shown).by_direction] if detailed else []
+    head = ["", *shown, *(f"{measure} {one}" for one in directions)]
+    head += [f"Δ {measure} [95 %]", "better/worse", "p50 ms", "p95 ms", "MB"]
+    table = [head]
+    for row in rows:
+        scores = row.run.table(shown)
+        by_direction = {one.label: one.values for one in scores.by_direction}
+        place = scores.measures.index(measure)
+        table.append(
+            [
+                row.preset.name,
+                *map(share, scores.overall.values if scores.overall else ()),
+                *(share(by_direction[one][place]) for one in directions),
+                *_change(row.comparison),
+                milliseconds(row.p50),
+                milliseconds(row.p95),
+                f"{row.weight.megabytes:.2f}",
+            ]
+        )
+    return table
+
+
+def remarks(rows: Sequence[Measured]) -> list[str]:
+    """What a reader of the table must know about single rows."""
+    said = []
+    for row in rows:
+        reasons = [one.degraded[0] for one in row.run.asked if one.degraded]
+        # Without an embedder the dense lane is missing on purpose.
+        if reasons and row.run.settings.get("embedding.embedder") != "none":
+            said.append(
+                f"{row.preset.name}: {len(reasons)} of {len(row.run.asked)} queries were answered "
+                f"without a lane ({reasons[0]}); measure again when that is mended"
+            )
+    return said
+
+
+def markdown(ablation: Ablation, *, detailed: bool) -> str:
+    """All tables as a Markdown text."""
+    parts = []
+    for name, rows in ablation.by_set.items():
+        head, *body = cells(rows, ablation.measure, detailed=detailed)
+        table = [head, ["---"] * len(head), *body]
+        lines = [f"| {' | '.join(row)} |" for row in table]
+        parts += [f"## {name}, {len(rows[0].run.asked)} queries", "", *lines, ""]
+    reasons = {row.preset.name: row.preset.reason for row in ablation.rows}
+    parts += [COSTS, "", *(f"- `{name}`: {reason}" for name, reason in reasons.items()), ""]
+    return "\n".join(parts)
+
+
+def _change(comparison: Comparison | None) -> list[str]:
+    if comparison is None:
+        return ["", ""]
+    counts = f"{len(comparison.better)}/{len(comparison.worse)}"
+    return [change_with_interval(comparison.interval), counts]

@@ -1,37 +1,37 @@
 """Calibration: what a similarity means in this space, on these notes.
 
-Which similarity separates answers from the rest, and how likely a result with given signs is
+Which similarity separates answers from the rest, and how likely a result with given features is
 relevant. Both belong to one embedding space; another model needs a calibration of its own.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
-from twolane import Answer, Library, Mode, Settings, digest
-from twolane.answers import Signs
-from twolane.errors import BadInput, EmbedderUnavailable
-from twolane.evaluation.golden import GoldenQuery, GoldenSet, as_references
+from twolane import Answer, BadInput, EmbedderUnavailable, Library, Mode, Settings, Space, digest
+from twolane.evaluation.files import store_new, write_text
+from twolane.evaluation.fitting import Reliability, fit_logistic, reliability
+from twolane.evaluation.golden import GoldenQuery, GoldenSet, Names, as_references
+from twolane.evaluation.indexes import ranking_code
 from twolane.evaluation.metrics import auroc
-from twolane.evaluation.naming import Names
-from twolane.evaluation.relevance_fit import (
-    Isotonic,
-    Reliability,
-    fit_isotonic,
-    fit_logistic,
-    reliability,
-)
-from twolane.evaluation.running import DEPTH
-from twolane.model import Space
-from twolane.relevance import Fit, Logistic, SpaceFits
+from twolane.evaluation.runs import DEPTH, machine
+from twolane.model.answer import Signs
+from twolane.ranking.relevance import Fit, Logistic, SpaceFits, fit_json, fits_text
+from twolane.ranking.relevance_files import fits_in
 
 # Documents beyond this rank are less similar than a thousand others; they are only counted.
 DEEPEST = 1_000
 
 QUANTILES = (0.01, 0.05, 0.25, 0.50, 0.75, 0.95, 0.99)
+FORMAT = "twolane-calibration/2"
+
 # How much of what is relevant a more careful threshold keeps.
 CAREFUL = (0.99, 0.95, 0.90)
 FOLDS = 5
@@ -123,7 +123,7 @@ class Calibration:
 
 def open_settings(settings: Settings) -> Settings:
     """The settings under which every document has its similarity, however low."""
-    return replace(settings, min_similarity=-1.0, dense_pool=0)
+    return settings.changed(search={"min_similarity": -1.0}, experiment={"dense_pool": 0})
 
 
 def sample(
@@ -287,14 +287,12 @@ def quantile(values: Sequence[float], share: float) -> float:
 def compared(judged: Sequence[Judged]) -> list[Rated]:
     """Ways to rate results, each worth what it is on queries that it has not seen.
 
-    The base rate, one number for all results, shows what knowing nothing is worth,
-    and the isotonic fit what the similarity alone is.
+    The base rate, one number for all results, shows what knowing nothing is worth.
     """
     relevant = [row.relevant for row in judged]
     share = sum(relevant) / max(1, len(relevant))
     ratings = {
         "base rate": [share] * len(judged),
-        "isotonic": cross_predicted(judged, _isotonic),
         "logistic": cross_predicted(judged, _logistic),
     }
     return [
@@ -325,7 +323,7 @@ def _fitted_by_words(judged: Sequence[Judged]) -> tuple[Fit, Reliability, float 
 
 def cross_predicted(
     judged: Sequence[Judged],
-    make: Callable[[Sequence[Judged]], Isotonic | Logistic],
+    make: Callable[[Sequence[Judged]], Logistic],
     folds: int = FOLDS,
 ) -> list[float]:
     """What each result is rated by a fit that has seen no result of its query."""
@@ -360,10 +358,6 @@ def _best_ratings(
     )
 
 
-def _isotonic(rows: Sequence[Judged]) -> Isotonic:
-    return fit_isotonic([row.signs.similarity for row in rows], [row.relevant for row in rows])
-
-
 def _logistic(rows: Sequence[Judged]) -> Logistic:
     return fit_logistic([row.signs for row in rows], [row.relevant for row in rows])
 
@@ -396,3 +390,77 @@ def _require_dense(answer: Answer) -> None:
 
 def _reaching(ordered: Sequence[float], at: float) -> int:
     return len(ordered) - bisect_left(ordered, at)
+
+
+# ------------------------------------------------------------------------------- files
+
+
+def save_calibration(calibration: Calibration, folder: Path) -> Path:
+    """Write the calibration into the folder under a name of its own."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    document = {
+        "format": FORMAT,
+        "created": created,
+        "code": ranking_code(),
+        "machine": dict(machine()),
+        **as_json(calibration),
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    label = f"calibration-{calibration.space.embedder}"
+    return store_new(folder, label, created, lambda path: write_text(path, text))
+
+
+def adopt(calibration: Calibration, file: Path) -> None:
+    """Put the fits where searches find them, in place of those that the space had there."""
+    fits = fits_in(file).with_space(calibration.fits, calibration.lexical)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, fits_text(fits))
+
+
+def as_json(calibration: Calibration) -> dict[str, Any]:
+    """What was found, in plain values."""
+    space = calibration.space
+    return {
+        "space": {
+            "fingerprint": space.fingerprint,
+            "embedder": space.embedder,
+            "model": space.model,
+            "revision": space.revision,
+            "dimensions": space.dimensions,
+        },
+        "sets": [
+            {
+                "name": one.golden,
+                "queries": one.queries,
+                "corpus": one.corpus,
+                "relevant_pairs": len(one.relevant) + one.unseen[0],
+                "irrelevant_pairs": len(one.irrelevant) + one.unseen[1],
+                "unseen": list(one.unseen),
+                "results": len(one.judged),
+            }
+            for one in calibration.samples
+        ],
+        "histogram": [
+            {"from": low, "to": high, "relevant": found, "irrelevant": others}
+            for low, high, found, others in calibration.histogram
+        ],
+        "quantiles": [
+            {"share": share, "relevant": round(found, 6), "irrelevant": round(others, 6)}
+            for share, found, others in calibration.quantiles
+        ],
+        "proposed": _threshold(calibration.proposed),
+        "careful": [_threshold(one) for one in calibration.careful],
+        "reliability": {
+            one.name: {**asdict(one.reliability), "answerable_auroc": one.answerable}
+            for one in calibration.rated
+        },
+        "fits": {
+            "hybrid": fit_json(calibration.fits.hybrid),
+            "semantic": fit_json(calibration.fits.semantic),
+            "lexical": fit_json(calibration.lexical) if calibration.lexical else None,
+        },
+    }
+
+
+def _threshold(one: Threshold) -> dict[str, float]:
+    return {**asdict(one), "j": one.j}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from twolane.errors import BadInput
-from twolane.evaluation.references import as_references
+from twolane import BadInput
+from twolane.evaluation.golden import as_references
 from twolane.evaluation.runs import Place, Run
 from twolane.evaluation.significance import Interval, difference_interval, randomisation_test
 
@@ -18,8 +18,8 @@ _NOTHING = 1e-9
 class Change:
     """One query that got better or worse, with where its answers stood and stand.
 
-    `was` and `now` are the first right answers, `was_at` and `now_at` their ranks;
-    `ranks_before` and `ranks_after` are the ranks of all right answers that were returned.
+    `ranks_before` and `ranks_after` are the ranks of all right answers that were returned,
+    `was` and `now` the first of them.
     """
 
     id: str
@@ -27,9 +27,7 @@ class Change:
     before: float
     after: float
     was: Place | None
-    was_at: int | None
     now: Place | None
-    now_at: int | None
     ranks_before: tuple[int, ...] = ()
     ranks_after: tuple[int, ...] = ()
 
@@ -37,6 +35,16 @@ class Change:
     def delta(self) -> float:
         """How much it changed."""
         return self.after - self.before
+
+    @property
+    def was_at(self) -> int | None:
+        """The rank of the first right answer before."""
+        return self.ranks_before[0] if self.ranks_before else None
+
+    @property
+    def now_at(self) -> int | None:
+        """The rank of the first right answer after."""
+        return self.ranks_after[0] if self.ranks_after else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,31 +140,18 @@ def _shown(value: object) -> str:
 
 def _changes(
     before: Run, after: Run, ids: Sequence[str], was: Sequence[float], now: Sequence[float]
-) -> list[Change]:
+) -> Iterator[Change]:
     queries = {query.id: query for query in before.golden.queries}
     old = {one.id: one.ranking for one in before.asked}
     new = {one.id: one.ranking for one in after.asked}
-    changes = []
     for id, one, other in zip(ids, was, now, strict=True):
-        if abs(one - other) > _NOTHING:
-            wanted = queries[id].relevant or tuple(queries[id].grades)
-            ranks_before, ranks_after = _ranks(old[id], wanted), _ranks(new[id], wanted)
-            was_at, now_at = next(iter(ranks_before), None), next(iter(ranks_after), None)
-            changes.append(
-                Change(
-                    id=id,
-                    query=queries[id].query,
-                    before=one,
-                    after=other,
-                    was=old[id][was_at - 1] if was_at else None,
-                    was_at=was_at,
-                    now=new[id][now_at - 1] if now_at else None,
-                    now_at=now_at,
-                    ranks_before=ranks_before,
-                    ranks_after=ranks_after,
-                )
-            )
-    return changes
+        if abs(one - other) <= _NOTHING:
+            continue
+        wanted = queries[id].relevant or tuple(queries[id].grades)
+        ranks, later = _ranks(old[id], wanted), _ranks(new[id], wanted)
+        first = old[id][ranks[0] - 1] if ranks else None
+        first_now = new[id][later[0] - 1] if later else None
+        yield Change(id, queries[id].query, one, other, first, first_now, ranks, later)
 
 
 def _ranks(ranking: Sequence[Place], wanted: Sequence[str]) -> tuple[int, ...]:

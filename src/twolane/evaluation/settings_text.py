@@ -7,24 +7,23 @@ import re
 import tomllib
 from typing import Any
 
-from twolane.errors import BadInput
+from twolane import BadInput
 
 
 def with_setting(text: str, name: str, value: float) -> str:
-    """The TOML text with `name = value` at its top level; comments and order stay.
+    """The TOML text with `value` for the setting `group.name`; comments and order stay.
 
     Raises `BadInput` where the text is written in a way that this cannot change safely.
     """
     before = _parsed(text)
-    line = rf"""(?m)^([ \t]*(?:{name}|"{name}"|'{name}')[ \t]*=[ \t]*)[^\s#]+"""
-    if name in before:
-        changed, count = re.subn(line, lambda found: f"{found[1]}{value:g}", text)
-    else:
-        changed, count = _added(text, f"{name} = {value:g}"), 1
-    if count != 1 or _reading(changed) != {**before, name: float(f"{value:g}")}:
+    group, _, own = name.partition(".")
+    inside = before.get(group, {})
+    wanted = {**before, group: {**inside, own: float(f"{value:g}")}}
+    changed = _changed(text, group, own, f"{value:g}", known=own in inside)
+    if _reading(changed) != wanted:
         raise BadInput(
             f"the settings file is written in a way that cannot be changed safely; "
-            f"write {name} = {value:g} into it yourself"
+            f"write {own} = {value:g} below [{group}] into it yourself"
         )
     return changed
 
@@ -37,15 +36,24 @@ def difference(before: str, after: str, name: str) -> str:
     return "\n".join(lines)
 
 
-def _added(text: str, line: str) -> str:
-    """The text with one more line, before the first table if there is one."""
+def _changed(text: str, group: str, own: str, value: str, *, known: bool) -> str:
+    """The text with another value, or with one more line at the end of the group's table.
+
+    A bracket may also begin a line inside a list; then the result is refused, not written.
+    """
     end = "\r\n" if "\r\n" in text else "\n"
-    table = re.search(r"(?m)^[ \t]*\[", text)
-    # A bracket may also begin a line inside a list; then the result is refused, not written.
-    head, tail = (text[: table.start()], text[table.start() :]) if table else (text, "")
-    if head and not head.endswith("\n"):
-        head += end
-    return f"{head}{line}{end}{tail}"
+    table = re.search(rf"(?m)^[ \t]*\[[ \t]*{group}[ \t]*\].*$", text)
+    if table is None:
+        separate = end if text.endswith("\n") else 2 * end
+        return f"{text}{separate if text else ''}[{group}]{end}{own} = {value}{end}"
+    following = re.search(r"(?m)^[ \t]*\[", text[table.end() :])
+    close = table.end() + following.start() if following else len(text)
+    head, lines, tail = text[: table.end()], text[table.end() : close], text[close:]
+    if known:
+        line = rf"""(?m)^([ \t]*(?:{own}|"{own}"|'{own}')[ \t]*=[ \t]*)[^\s#]+"""
+        return head + re.sub(line, lambda found: f"{found[1]}{value}", lines) + tail
+    kept = lines.rstrip()
+    return f"{head}{kept}{end}{own} = {value}{lines[len(kept) :] or end}{tail}"
 
 
 def _parsed(text: str) -> dict[str, Any]:

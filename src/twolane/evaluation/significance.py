@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twolane.errors import BadInput
+from twolane import BadInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,16 +45,37 @@ def mean_interval(
     data = _checked(values)
     if not 0 < level < 1:
         raise BadInput(f"a level of {level} is no level; use a share such as 0.95")
-    generator = np.random.default_rng(seed)
-    means = np.concatenate(
-        [
-            data[generator.integers(0, len(data), (rows, len(data)))].mean(axis=1)
-            for rows in _blocks(resamples, len(data))
-        ]
-    )
+    means = _resampled(data, resamples, np.random.default_rng(seed))
     tail = (1 - level) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return Interval(float(data.mean()), float(low), float(high), level)
+
+
+def pooled(
+    sets: Sequence[Sequence[float]],
+    *,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval | None:
+    """The mean of the means of several sets; each set counts the same, however many queries it has.
+
+    None if there is no set.
+
+    The bootstrap draws queries anew within each set (a stratified bootstrap): the interval says
+    how far other queries to these collections could move the mean, not other collections.
+    B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
+    """
+    import numpy as np
+
+    if not sets:
+        return None
+    generator = np.random.default_rng(seed)
+    drawn = [_resampled(_checked(values), resamples, generator) for values in sets]
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.mean(drawn, axis=0), [tail, 1 - tail])
+    estimate = float(np.mean([np.mean(values) for values in sets]))
+    return Interval(estimate, float(low), float(high), level)
 
 
 def difference_interval(
@@ -99,6 +120,20 @@ def randomisation_test(
         signs = 1 - 2 * generator.integers(0, 2, (rows, count), dtype=np.int8)
         extreme += int(np.count_nonzero(np.abs(signs @ data) >= observed))
     return (extreme + 1) / (samples + 1)
+
+
+def _resampled(
+    data: NDArray[np.float64], resamples: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """The means of so many samples, each as large as the data and drawn from it."""
+    import numpy as np
+
+    return np.concatenate(
+        [
+            data[generator.integers(0, len(data), (rows, len(data)))].mean(axis=1)
+            for rows in _blocks(resamples, len(data))
+        ]
+    )
 
 
 def _differences(before: Sequence[float], after: Sequence[float]) -> list[float]:

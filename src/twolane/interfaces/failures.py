@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from twolane.errors import (
+from twolane.model.errors import (
     BadInput,
     Conflict,
     EmbedderError,

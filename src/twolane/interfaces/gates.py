@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.errors import BadInput
+from twolane.embedding.pipeline.switching import Verdict
 from twolane.evaluation.comparing import compare, passes
-from twolane.evaluation.golden import load_golden, validate
-from twolane.evaluation.naming import Names
-from twolane.evaluation.running import run_golden
-from twolane.pipeline.switching import Verdict
+from twolane.evaluation.golden import Names, validate
+from twolane.evaluation.golden_formats import load_golden
+from twolane.evaluation.runs import run_golden
+from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from twolane.embedding.pipeline.switching import Gate
     from twolane.evaluation.golden import GoldenSet
     from twolane.library import Library
-    from twolane.model import Generation
-    from twolane.pipeline.switching import Gate
+    from twolane.model.space import Generation
 
 # What a ranking is judged by, here and in `twolane eval gate`.
 MEASURE = "ndcg@10"
@@ -38,7 +38,7 @@ def guard_by_settings(library: Library) -> None:
     note that is renamed meanwhile keeps nobody from searching.
     A set that cannot be used then lets nothing through.
     """
-    path, tolerance = library.settings.gate, library.settings.gate_tolerance
+    path, tolerance = library.settings.embedding.gate, library.settings.embedding.gate_tolerance
     if path is None:
         return
 
@@ -54,10 +54,10 @@ def guard_by_settings(library: Library) -> None:
 
 def gate_problem(library: Library) -> str | None:
     """Why the gate of the settings could let nothing through now; None if it could."""
-    if library.settings.gate is None:
+    if library.settings.embedding.gate is None:
         return None
     try:
-        _checked(library, library.settings.gate)
+        _checked(library, library.settings.embedding.gate)
     except BadInput as error:
         return str(error)
     return None

@@ -19,11 +19,13 @@ from typing import Self
 from twolane.library.adapters import (
     embedder_problem,
     engine,
+    keep_copy,
     open_embedders,
-    open_store,
+    open_stores,
     restore_backup,
     with_threshold,
 )
+from twolane.library.admitting import Admitting
 from twolane.library.asking import Asking
 from twolane.library.collecting import Collecting
 from twolane.library.embedding import Embedding
@@ -38,13 +40,14 @@ from twolane.library.watching import Watching
 from twolane.library.writing import Writing
 from twolane.settings import Settings
 
-__all__ = ["LOCAL", "Library", "embedder_problem", "engine", "restore_backup"]
+__all__ = ["LOCAL", "Library", "embedder_problem", "engine", "keep_copy", "restore_backup"]
 
 
 class Library(
     Asking,
     Collecting,
     Writing,
+    Admitting,
     Exchanging,
     Watching,
     Folders,
@@ -72,8 +75,8 @@ class Library(
         if db is not None:
             chosen = replace(chosen, db=Path(db).expanduser())
         chosen = with_threshold(chosen)
-        store = open_store(chosen, create=create)
-        return cls(store, chosen, open_embedders(chosen))
+        stores = open_stores(chosen, create=create)
+        return cls(stores, chosen, open_embedders(chosen))
 
     def __enter__(self) -> Self:
         return self
@@ -90,5 +93,5 @@ class Library(
         """Release the database; calling it twice is harmless."""
         self._stop_embedding()
         self._searcher.close()
-        self._store.close()
+        self._stores.maintenance.close()
         self._embedders.close()

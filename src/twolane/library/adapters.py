@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from twolane.errors import EmbedderError, EmbedderUnavailable
-from twolane.model import Collection, Space
-from twolane.ports import Embedder, Source, Store
-from twolane.settings import EMBEDDERS, Settings, cache_path, database_path
-from twolane.spaces import Embedders
+from twolane.embedding.spaces import Embedders
+from twolane.model.document import Collection
+from twolane.model.errors import EmbedderError, EmbedderUnavailable
+from twolane.model.space import Space
+from twolane.ports import Stores
+from twolane.ports.embedder import Embedder
+from twolane.ports.source import Source
+from twolane.settings import Settings, cache_path, database_path
+from twolane.settings.groups import EMBEDDERS
 
 # Least similarities that others published for models that are not measured here, by model name.
 _PUBLISHED_THRESHOLDS = {
@@ -22,41 +25,41 @@ _PUBLISHED_THRESHOLDS = {
 
 def with_threshold(settings: Settings) -> Settings:
     """The settings with the threshold that was published for their model, unless they have one."""
-    if settings.min_similarity or settings.embedder not in ("onnx", "openai"):
+    if settings.search.min_similarity or settings.embedding.embedder not in ("onnx", "openai"):
         return settings
-    name = settings.model.rstrip("/").rpartition("/")[2]
-    return replace(settings, min_similarity=_PUBLISHED_THRESHOLDS.get(name, 0.0))
+    name = settings.embedding.model.rstrip("/").rpartition("/")[2]
+    return settings.changed(search={"min_similarity": _PUBLISHED_THRESHOLDS.get(name, 0.0)})
 
 
-def open_store(settings: Settings, *, create: bool) -> Store:
-    """The store that the settings name."""
-    from twolane.stores.sqlite import SqliteStore
+def open_stores(settings: Settings, *, create: bool) -> Stores:
+    """The stores that the settings name; one adapter may stand behind several ports."""
+    from twolane.stores.sqlite import open_stores
 
-    return SqliteStore.open(
+    return open_stores(
         database_path(settings),
         create=create,
-        busy_seconds=settings.busy_seconds,
-        text_trigrams=settings.exact_bodies,
+        busy_seconds=settings.index.busy_seconds,
+        text_trigrams=settings.index.exact_bodies,
     )
 
 
 def vault_source(folder: Path, settings: Settings, collection: Collection | None) -> Source:
     """The notes below a folder; a collection's own patterns come before those of the settings."""
-    from twolane.sources.vault import VaultSource
+    from twolane.ingest.sources.vault import VaultSource
 
     return VaultSource(
         folder,
-        include=(collection and collection.include) or settings.include,
-        exclude=(*settings.exclude, *(collection.exclude if collection else ())),
-        max_bytes=settings.max_file_bytes,
+        include=(collection and collection.include) or settings.index.include,
+        exclude=(*settings.index.exclude, *(collection.exclude if collection else ())),
+        max_bytes=settings.index.max_file_bytes,
     )
 
 
-def verify_backup(path: Path) -> None:
-    """Raise an error unless the file is a sound copy that `restore_backup` can use."""
-    from twolane.stores.sqlite.restoring import verify
+def keep_copy(settings: Settings) -> Path:
+    """Copy the database as it is, damage and all, before it is mended; where the copy is."""
+    from twolane.stores.sqlite.restoring import keep_copy
 
-    verify(path)
+    return keep_copy(database_path(settings), "before-fix")
 
 
 def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> Path | None:
@@ -73,13 +76,13 @@ def folder_changes(
     folders: Sequence[Path], stop: threading.Event, settings: Settings, *, polling: bool
 ) -> Iterable[frozenset[Path]]:
     """Which of the folders may have changed, as it happens, until the stop."""
-    from twolane.sources.changes import FolderChanges
+    from twolane.ingest.sources.changes import FolderChanges
 
     return FolderChanges(
         folders,
         stop,
-        debounce=settings.watch_debounce,
-        seconds=settings.watch_seconds,
+        debounce=settings.index.watch_debounce,
+        seconds=settings.index.watch_seconds,
         polling=polling,
     )
 
@@ -93,11 +96,15 @@ def engine() -> str:
 
 def open_embedders(settings: Settings) -> Embedders:
     """The embedders that the settings name, or the reason why there is none."""
-    if settings.embedder == "none":
-        return Embedders(missing="semantic search is switched off (embedder = none)")
+    if settings.embedding.embedder == "none":
+        return Embedders(missing="semantic search is switched off (embedding.embedder = none)")
     workshop = _Workshop(settings)
     # The second model is an addition: without it, the first one is all that there is.
-    names = ("use", "ensemble") if settings.embedder == "auto" else (settings.embedder,)
+    names = (
+        ("use", "ensemble")
+        if settings.embedding.embedder == "auto"
+        else (settings.embedding.embedder,)
+    )
     found = [workshop.named(name) for name in names]
     return Embedders(
         *(one for one in found if not isinstance(one, str)),
@@ -155,51 +162,53 @@ class _Workshop:
         return self._made[name]
 
     def _make(self, name: str) -> Embedder:
-        from twolane.chunking import CHUNKER
+        from twolane.ingest.chunking import CHUNKER
 
         if name == "hashing":
-            from twolane.embedders.hashing import HashingEmbedder
+            from twolane.embedding.embedders.hashing import HashingEmbedder
 
             return HashingEmbedder()
         if name == "use":
-            from twolane.embedders.use import UseEmbedder
+            from twolane.embedding.embedders.use import UseEmbedder
 
             return UseEmbedder(cache_path(self._settings) / "use", chunker=CHUNKER)
         if name == "e5":
-            from twolane.embedders.e5 import E5Embedder
+            from twolane.embedding.embedders.e5 import E5Embedder
 
-            return E5Embedder(chunker=CHUNKER, centring=self._settings.centring)
+            return E5Embedder(chunker=CHUNKER, centring=self._settings.experiment.centring)
         if name == "onnx":
-            from twolane.embedders.onnx import OnnxEmbedder
+            from twolane.embedding.embedders.onnx import OnnxEmbedder
 
             return OnnxEmbedder(
-                self._settings.model,
-                query_prompt=self._settings.query_prompt,
-                passage_prompt=self._settings.passage_prompt,
-                threads=self._settings.model_threads,
+                self._settings.embedding.model,
+                query_prompt=self._settings.embedding.query_prompt,
+                passage_prompt=self._settings.embedding.passage_prompt,
+                threads=self._settings.embedding.threads,
                 chunker=CHUNKER,
             )
         if name == "openai":
             return _openai(self._settings, CHUNKER)
-        from twolane.embedders.ensemble import EnsembleEmbedder
+        from twolane.embedding.embedders.ensemble import EnsembleEmbedder
 
         return EnsembleEmbedder(self._embedder("use"), self._embedder("e5"))
 
 
 def _openai(settings: Settings, chunker: str) -> Embedder:
-    from twolane.embedders.endpoint import Endpoint, Manners
-    from twolane.embedders.openai import OpenAiEmbedder, Wishes
+    from twolane.embedding.embedders.endpoint import Endpoint, Manners
+    from twolane.embedding.embedders.openai import OpenAiEmbedder, Wishes
 
-    manners = Manners(seconds=settings.model_seconds, tries=settings.model_tries)
-    wishes = Wishes(
-        model=settings.model,
-        dimensions=settings.model_dimensions,
-        query_prompt=settings.query_prompt,
-        passage_prompt=settings.passage_prompt,
-        longest=settings.model_tokens,
-        encoding=settings.model_encoding,
-        input_type=settings.model_input_type,
-        texts=settings.model_batch,
+    manners = Manners(
+        seconds=settings.embedding.request_seconds, tries=settings.embedding.request_tries
     )
-    endpoint = Endpoint(settings.model_url, settings.model_key.text, manners)
+    wishes = Wishes(
+        model=settings.embedding.model,
+        dimensions=settings.embedding.dimensions,
+        query_prompt=settings.embedding.query_prompt,
+        passage_prompt=settings.embedding.passage_prompt,
+        longest=settings.embedding.max_tokens,
+        encoding=settings.embedding.encoding,
+        input_type=settings.embedding.input_type,
+        texts=settings.embedding.request_texts,
+    )
+    endpoint = Endpoint(settings.embedding.url, settings.embedding.key.text, manners)
     return OpenAiEmbedder(endpoint, wishes, chunker=chunker)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twolane.answers import Answer, Mode, Order
-from twolane.errors import BadInput
-from twolane.library.held import ALL, LOCAL, Held
-from twolane.lookup import named
-from twolane.missing_tags import missing_tags
-from twolane.model import Chunk, Document
-from twolane.paging import Pages
-from twolane.permissions import require
-from twolane.ports import Facets
-from twolane.scopes import Capability, Scope
+from twolane.library.held import LOCAL, Held
+from twolane.model import deadlines
+from twolane.model.answer import Answer, Mode, Order
+from twolane.model.document import Chunk, Document
+from twolane.model.errors import BadInput, TooSlow
+from twolane.model.permissions import require
+from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.ports.documents import Facets, Part
+from twolane.query.lookup import named
+from twolane.query.missing_tags import missing_tags
+from twolane.results.paging import Pages
 from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
-    from twolane.diagnose import Diagnoser, Diagnosis
-    from twolane.excerpts import Excerpt
-    from twolane.phrasings import Phrasings
-    from twolane.similar import SimilarAnswer, Similarities
+    from twolane.explain.similar import SimilarAnswer, Similarities
+    from twolane.explain.why import Diagnoser, Diagnosis
+    from twolane.ranking.phrasings import Phrasings
+    from twolane.results.excerpts import Excerpt
 
 
 # Words rank, and where there are none the latest come first.
@@ -51,26 +54,47 @@ class Asking(Held):
         Other `phrasings` of the query are asked beside it; such an answer has one page.
         """
         wanted = _checked(limit, self.settings)
-        if phrasings:
-            from twolane.phrasings import ask
+        with self._in_time():
+            answer = self._answer(text, scope, Mode(mode), wanted, order, phrasings)
+            if not answer.results:
+                # An answer need not wait for what may be the reason that it is empty.
+                with deadlines.time_to_show(), suppress(TooSlow):
+                    return self._without_results(answer, scope)
+            return answer
 
-            answer = ask(
-                self._searcher,
-                text,
-                phrasings,
-                scope,
-                mode=Mode(mode),
-                limit=wanted,
-                weight=self.settings.phrasing_weight,
-            )
-        else:
-            answer = self._pages.page(text, scope, order, mode=Mode(mode), limit=wanted)
-        return answer if answer.results else self._without_results(answer, scope)
+    def _answer(
+        self,
+        text: str,
+        scope: Scope,
+        mode: Mode,
+        wanted: int,
+        order: Order,
+        phrasings: Phrasings | None,
+    ) -> Answer:
+        if phrasings:
+            return self._phrased(text, phrasings, scope, mode, wanted)
+        return self._pages.page(text, scope, order, mode=mode, limit=wanted)
+
+    def _phrased(
+        self, text: str, phrasings: Phrasings, scope: Scope, mode: Mode, limit: int
+    ) -> Answer:
+        from twolane.ranking.phrasings import rank_phrasings
+        from twolane.results.answers import answer_of
+
+        started = time.perf_counter()
+        weight = self.settings.ranking.phrasing_weight
+        ranked = rank_phrasings(
+            self._searcher, text, phrasings, scope, mode=mode, limit=limit, weight=weight
+        )
+        answer = answer_of(self._stores.documents, text, mode, ranked, ranked.fused[:limit])
+        return replace(answer, took_ms=(time.perf_counter() - started) * 1000)
 
     def _without_results(self, answer: Answer, scope: Scope) -> Answer:
         """The answer with what may be the reason that it is empty."""
         asked = self._searcher.asked(answer.query, scope, mode=answer.mode)
-        return replace(answer, missing_tags=missing_tags(self._store, asked.scope, scope))
+        return replace(
+            answer, missing_tags=missing_tags(self._stores.documents, asked.scope, scope)
+        )
 
     def why(
         self,
@@ -83,7 +107,8 @@ class Asking(Held):
     ) -> Diagnosis:
         """Why a document is, or is not, among the results of a query, and what would change it."""
         wanted = _checked(limit, self.settings)
-        return self._diagnoser.why(text, reference, scope, mode=Mode(mode), limit=wanted)
+        with self._in_time():
+            return self._diagnoser.why(text, reference, scope, mode=Mode(mode), limit=wanted)
 
     def similar(
         self,
@@ -94,32 +119,37 @@ class Asking(Held):
         exclude_linked: bool = False,
     ) -> SimilarAnswer:
         """The documents most similar to the one that an id, path, URL, title or alias names."""
-        return self._similarities.similar(
-            reference, scope, limit=_checked(limit, self.settings), exclude_linked=exclude_linked
-        )
+        wanted = _checked(limit, self.settings)
+        with self._in_time():
+            return self._similarities.similar(
+                reference, scope, limit=wanted, exclude_linked=exclude_linked
+            )
 
     def document(self, reference: str, *, scope: Scope = LOCAL) -> Document:
         """The document that an id, path, URL, unique title or alias names."""
         require(scope, Capability.SEARCH)
-        return named(self._store, reference, scope)
+        with self._in_time():
+            return named(self._stores.documents, reference, scope)
 
     def excerpt(self, reference: str, *, scope: Scope = LOCAL) -> Excerpt:
         """Part of a document: what `DOC`, `DOC:FROM-TO` or `DOC#HEADING > HEADING` names."""
-        from twolane.excerpts import excerpt
+        from twolane.results.excerpts import excerpt
 
         return excerpt(reference, lambda name: self.document(name, scope=scope))
 
     def documents(self, *, scope: Scope = LOCAL) -> Iterator[Document]:
         """The documents in scope, by id; read a batch at a time, so any number fits."""
         require(scope, Capability.SEARCH)
-        ids = sorted(self._store.recent(scope, limit=ALL))
-        size = self.settings.batch
-        batches = (self._store.documents(ids[at : at + size]) for at in range(0, len(ids), size))
-        return (held[id] for held in batches for id in sorted(held))
+        ids = [one.id for one in self._stores.documents.list(scope)]
+        size = self.settings.index.batch
+        get = self._stores.documents.get
+        batches = (get(ids[at : at + size], ANYWHERE) for at in range(0, len(ids), size))
+        return (held[id].document for held in batches for id in sorted(held))
 
     def chunks(self, document: Document) -> list[Chunk]:
         """The passages of a document."""
-        return self._store.chunks(document.id)
+        held = self._stores.documents.get([document.id], ANYWHERE, frozenset({Part.CHUNKS}))
+        return [chunk for one in held.values() for chunk in one.chunks]
 
     def facets(self, *, scope: Scope = LOCAL, documents: Sequence[str] | None = None) -> Facets:
         """How documents are spread over kinds, collections, tags and languages.
@@ -127,30 +157,41 @@ class Asking(Held):
         Those in scope, or of them only the ones with these ids.
         """
         require(scope, Capability.SEARCH)
-        if documents is None:
-            return self._store.facets(scope)
-        if not documents:
+        if documents is not None and not documents:
             return Facets({}, {}, {}, {})
-        return self._store.facets(replace(scope, documents=tuple(documents)))
+        counted = scope if documents is None else replace(scope, documents=tuple(documents))
+        with self._in_time():
+            return self._stores.documents.facets(counted)
+
+    def stop_answering(self) -> None:
+        """End all answers that are being worked on, with TooSlow; there are no others after this.
+
+        For whoever is about to close the library.
+        """
+        self._searcher.stop()
+
+    def _in_time(self) -> AbstractContextManager[None]:
+        """The time that a question may take, as a block around its answer."""
+        return deadlines.within(self._searcher.deadline())
 
     @cached_property
     def _pages(self) -> Pages:
-        return Pages(self._store, self._searcher, self.settings.pool)
+        return Pages(self._stores.documents, self._searcher, self.settings.search.pool)
 
     @cached_property
     def _diagnoser(self) -> Diagnoser:
-        from twolane.diagnose import Diagnoser
+        from twolane.explain.why import Diagnoser
 
-        return Diagnoser(self._store, self.settings, self._searcher, self._source)
+        return Diagnoser(self._stores, self.settings, self._searcher, self._source)
 
     @cached_property
     def _similarities(self) -> Similarities:
-        from twolane.similar import Similarities
+        from twolane.explain.similar import Similarities
 
-        return Similarities(self._store, self.settings)
+        return Similarities(self._stores, self.settings)
 
 
 def _checked(limit: int | None, settings: Settings) -> int:
     if limit is not None and limit < 1:
         raise BadInput("the number of results must be at least 1")
-    return settings.limit if limit is None else limit
+    return settings.search.limit if limit is None else limit

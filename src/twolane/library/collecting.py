@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from twolane.drafts import LONGEST_DESCRIPTION
-from twolane.errors import BadInput, MissingFolder
 from twolane.library.held import LOCAL, Held
-from twolane.model import Collection, Kind
-from twolane.permissions import require
-from twolane.scopes import Capability, Scope
+from twolane.model.document import Collection, Kind
+from twolane.model.draft import LONGEST_DESCRIPTION
+from twolane.model.errors import BadInput, MissingFolder
+from twolane.model.permissions import require
+from twolane.model.scope import Capability, Scope
+from twolane.ports.documents import Among, PutCollection, RemoveCollection, RenameCollection
 
 LONGEST_NAME = 200
 
@@ -20,13 +21,13 @@ LONGEST_NAME = 200
 class Collecting(Held):
     """Collections are everybody's, so changing them takes the capability `admin`."""
 
-    def collections(self) -> list[Collection]:
-        """All collections, by name."""
-        return self._store.collections()
+    def collections(self, *, scope: Scope = LOCAL) -> list[Collection]:
+        """All collections, by name; for an owner, those that hold a document of theirs."""
+        return list(self._stores.documents.collections(scope))
 
-    def collection(self, name: str) -> Collection:
+    def collection(self, name: str, *, scope: Scope = LOCAL) -> Collection:
         """The collection of this name; one that is not there is an error that lists the others."""
-        held = self._store.collections()
+        held = self._stores.documents.collections(scope)
         for one in held:
             if one.name == name:
                 return one
@@ -49,7 +50,7 @@ class Collecting(Held):
         `kind` is what its files are unless they say otherwise.
         """
         require(scope, Capability.ADMIN)
-        held = self._store.collections()
+        held = self._stores.documents.collections()
         added = Collection(
             _free(_named(name), held),
             None if root is None else _rooted(Path(root), held),
@@ -58,7 +59,7 @@ class Collecting(Held):
             tuple(exclude),
             _sentence(description),
         )
-        self._store.add_collection(added)
+        self._stores.documents.apply(PutCollection(added))
         return added
 
     def describe_collection(
@@ -72,29 +73,36 @@ class Collecting(Held):
     ) -> Collection:
         """Say anew what a collection is, and which files belong to it; None leaves it as it is."""
         require(scope, Capability.ADMIN)
-        held = self.collection(name)
+        held = self.collection(name, scope=scope)
         described = replace(
             held,
             description=held.description if description is None else _sentence(description),
             include=held.include if include is None else tuple(include),
             exclude=held.exclude if exclude is None else tuple(exclude),
         )
-        self._store.add_collection(described)
+        self._stores.documents.apply(PutCollection(described))
         return described
 
     def rename_collection(self, name: str, new: str, *, scope: Scope = LOCAL) -> Collection:
         """Give a collection another name; the ids of its files' documents change with it."""
         require(scope, Capability.ADMIN)
-        held = self.collection(name)
-        wanted = _free(_named(new), self._store.collections())
-        self._store.rename_collection(name, wanted)
+        held = self.collection(name, scope=scope)
+        wanted = _free(_named(new), self._stores.documents.collections())
+        self._stores.documents.apply(RenameCollection(name, wanted))
         return replace(held, name=wanted)
 
     def remove_collection(self, name: str, *, scope: Scope = LOCAL) -> int:
         """Delete a collection with all its documents, for good; files stay where they are."""
         require(scope, Capability.ADMIN)
-        self.collection(name)
-        return self._store.remove_collection(name)
+        self.collection(name, scope=scope)
+        inside = Scope(collections=(name,), archived=True)
+        gone = [
+            one
+            for among in (Among.KEPT, Among.DELETED)
+            for one in self._stores.documents.list(inside, among=among)
+        ]
+        self._stores.documents.apply(RemoveCollection(name))
+        return len(gone)
 
 
 def _named(name: str) -> str:

@@ -8,22 +8,23 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from twolane.errors import EmbedderUnavailable, TwolaneError
+from twolane.embedding.spaces import Background
 from twolane.library.held import LOCAL, Held
-from twolane.model import Generation, GenerationState, Progress
-from twolane.permissions import require
-from twolane.ports import Embedder
-from twolane.scopes import Capability, Scope
-from twolane.spaces import Background
+from twolane.model.errors import EmbedderUnavailable, TwolaneError
+from twolane.model.permissions import require
+from twolane.model.scope import Capability, Scope
+from twolane.model.space import Generation, GenerationState, Progress
+from twolane.ports.embedder import Embedder
+from twolane.ports.generations import revision
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
-    from twolane.pipeline import Filled
-    from twolane.pipeline.switching import Gate, Settled
-    from twolane.pipeline.worker import Turn, Worker
+    from twolane.embedding.pipeline import Filled
+    from twolane.embedding.pipeline.switching import Gate, Settled
+    from twolane.embedding.pipeline.worker import Turn, Worker
 
 log = logging.getLogger("twolane")
 
@@ -90,13 +91,13 @@ class Embedding(Held):
         require(scope, Capability.WRITE)
         if self._embedders.first is None:
             raise EmbedderUnavailable(self._embedders.missing)
-        from twolane.learning import learn_forms
+        from twolane.ingest.boilerplate_detection import detect_boilerplate
 
-        learn_forms(self._store, self.settings)
-        target = self._store.open_generation(self._embedders.first.space)
+        detect_boilerplate(self._stores, self.settings)
+        target = self._stores.vectors.open_generation(self._embedders.first.space)
         if retry_failed:
-            for one in self._store.generations():
-                self._store.retry(one.number)
+            for one in self._stores.vectors.generations():
+                self._stores.queue.release(one.number)
         total = Embedded(target.number, 0, 0, 0, None, 0.0)
         while True:
             filled = []
@@ -116,30 +117,33 @@ class Embedding(Held):
 
     def generations(self) -> list[tuple[Generation, Progress]]:
         """Every set of vectors, oldest first, with how complete it is."""
-        return [(one, self._store.progress(one.number)) for one in self._store.generations()]
+        return [
+            (one, self._stores.queue.progress(one.number))
+            for one in self._stores.vectors.generations()
+        ]
 
     def activate_generation(self, number: int, *, scope: Scope = LOCAL) -> None:
         """Let this set of vectors answer searches, and keep better ones from taking over."""
         require(scope, Capability.WRITE)
-        from twolane.pipeline.switching import appoint
+        from twolane.embedding.pipeline.switching import appoint
 
-        appoint(self._store, self._embedders.spaces, number)
+        appoint(self._stores.vectors, self._embedders.spaces, number)
 
     def roll_back_generation(self, *, scope: Scope = LOCAL) -> Generation:
         """Let the set of vectors that served before answer searches again."""
         require(scope, Capability.WRITE)
-        from twolane.pipeline.switching import previous
+        from twolane.embedding.pipeline.switching import previous
 
-        earlier = previous(self._store)
+        earlier = previous(self._stores.vectors)
         self.activate_generation(earlier.number, scope=scope)
         return replace(earlier, state=GenerationState.SERVING)
 
     def drop_generation(self, number: int, *, scope: Scope = LOCAL) -> None:
         """Delete a set of vectors that does not answer searches."""
         require(scope, Capability.WRITE)
-        from twolane.pipeline.switching import drop
+        from twolane.embedding.pipeline.switching import drop
 
-        drop(self._store, number)
+        drop(self._stores.vectors, number)
 
     def guard(self, gate: Gate) -> None:
         """Let new vectors take over only if the gate says so, whoever makes them from now on.
@@ -155,14 +159,15 @@ class Embedding(Held):
         The worker fills every space, the fast one first, and obeys the gate of the library.
         It notices what other processes add; `wake` makes it look at once.
         """
-        from twolane.pipeline.worker import Worker
+        from twolane.embedding.pipeline.leases import LONGEST_WAIT_SECONDS
+        from twolane.embedding.pipeline.worker import Worker
 
         if self._worker is None or not self._worker.is_running:
             self._worker = Worker(
                 self._turn,
-                self._store.revision,
-                first_wait=self.settings.retry_seconds,
-                longest_wait=self.settings.retry_most_seconds,
+                partial(revision, self._stores),
+                first_wait=self.settings.embedding.retry_seconds,
+                longest_wait=LONGEST_WAIT_SECONDS,
             )
             self._worker.start()
         return self._worker
@@ -187,7 +192,7 @@ class Embedding(Held):
         """
         if self._embedders.first is None or not ids:
             return False
-        if not self.settings.save_embed_seconds:
+        if not self.settings.embedding.save_seconds:
             self._wake()
             return False
         with self._soon_lock:
@@ -199,14 +204,14 @@ class Embedding(Held):
             self._wake()
             return False
         try:
-            done = waiting.result(timeout=self.settings.save_embed_seconds)
+            done = waiting.result(timeout=self.settings.embedding.save_seconds)
         except TimeoutError:
             done = False
         self._wake()
         return done
 
     def _embed_now(self, ids: Collection[str]) -> bool:
-        from twolane.pipeline import fill
+        from twolane.embedding.pipeline import fill
 
         try:
             # The first is the one that searches turn to while others lack this text.
@@ -214,7 +219,7 @@ class Embedding(Held):
             if duty is None:
                 return False
             filled = fill(
-                self._store,
+                self._stores,
                 duty.embedder,
                 duty.generation,
                 settings=self.settings,
@@ -223,6 +228,10 @@ class Embedding(Held):
             )
         except TwolaneError as error:
             log.info("what was saved is embedded later: %s", error)
+            return False
+        except Exception:
+            # The text is saved, whatever befell the vectors; whoever saved it is told so.
+            log.exception("what was saved is embedded later")
             return False
         return filled.stopped is None and not filled.failed
 
@@ -250,11 +259,11 @@ class Embedding(Held):
         """
         wanted = list(self._embedders.wanted)
         opened = wanted if all_spaces else wanted[:1]
-        numbers = {self._store.open_generation(one.space).number for one in opened}
+        numbers = {self._stores.vectors.open_generation(one.space).number for one in opened}
         order = [GenerationState.STANDBY, GenerationState.SERVING, GenerationState.FILLING]
         if held:
             order.append(GenerationState.HELD)
-        generations = self._store.generations()
+        generations = self._stores.vectors.generations()
         # Where everything wanted is held back, what serves is all that there is.
         coming = any(
             one.number in numbers and one.state != GenerationState.HELD for one in generations
@@ -272,13 +281,13 @@ class Embedding(Held):
     def _is_too_much(self, duty: _Duty) -> bool:
         if duty.most is None:
             return False
-        return self._store.progress(duty.generation.number).pending > duty.most
+        return self._stores.queue.progress(duty.generation.number).pending > duty.most
 
     def _fill(self, duty: _Duty, progress: Callable[[Progress], None]) -> Filled:
-        from twolane.pipeline import fill
+        from twolane.embedding.pipeline import fill
 
         return fill(
-            self._store,
+            self._stores,
             duty.embedder,
             duty.generation,
             settings=self.settings,
@@ -287,24 +296,25 @@ class Embedding(Held):
 
     def _wait(self, generations: Iterable[int]) -> float | None:
         """How long to wait before the rest of these can be embedded; None if there is none."""
-        waits = [wait for number in generations if (wait := self._store.due(number)) is not None]
+        due = [self._stores.queue.progress(number).due for number in generations]
+        waits = [wait for wait in due if wait is not None]
         return min(_LOOK_SECONDS, max(_LEAST_WAIT, min(waits))) if waits else None
 
     def _left(self, total: Embedded) -> Embedded:
-        return replace(total, pending=self._store.progress(total.generation).pending)
+        return replace(total, pending=self._stores.queue.progress(total.generation).pending)
 
     def _settle(self, gate: Gate | None, *, again: bool = False) -> Settled:
-        from twolane.pipeline.switching import settle
+        from twolane.embedding.pipeline.switching import settle
 
         # Whoever asked for a gate in the settings must not be served what it has not seen.
-        missing = gate is None and self.settings.gate is not None
+        missing = gate is None and self.settings.embedding.gate is not None
         if missing and not self._told_of_gate:
             self._told_of_gate = True
             log.warning("new vectors do not take over: `gate` is set, and this program has none")
         return settle(
-            self._store,
+            self._stores,
             self._embedders.spaces,
-            keep=self.settings.keep_generations,
+            keep=self.settings.embedding.keep_generations,
             gate=gate,
             again=again,
             switch=not missing,
@@ -312,17 +322,17 @@ class Embedding(Held):
 
     def _turn(self, stop: Callable[[], bool]) -> Turn:
         """One turn of the worker: all of the fast spaces, a slice of the slow ones."""
-        from twolane.learning import learn_forms
-        from twolane.pipeline import fill
-        from twolane.pipeline.worker import Turn
+        from twolane.embedding.pipeline import fill
+        from twolane.embedding.pipeline.worker import Turn
+        from twolane.ingest.boilerplate_detection import detect_boilerplate
 
-        learn_forms(self._store, self.settings)
+        detect_boilerplate(self._stores, self.settings)
         embedded = 0
         visited: list[int] = []
         for duty in self._duties(all_spaces=True):
             deadline = time.monotonic() + _SLICE_SECONDS if visited else None
             filled = fill(
-                self._store,
+                self._stores,
                 duty.embedder,
                 duty.generation,
                 settings=self.settings,

@@ -11,17 +11,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from twolane.errors import BadInput, MissingFolder
 from twolane.library.adapters import vault_source
 from twolane.library.held import LOCAL, Held
-from twolane.model import Collection, Kind, ProblemCode
-from twolane.permissions import require
-from twolane.ports import Source
-from twolane.scopes import Capability, Scope
+from twolane.model.document import Collection, Kind
+from twolane.model.errors import BadInput, MissingFolder
+from twolane.model.permissions import require
+from twolane.model.problem import ProblemCode
+from twolane.model.scope import Capability, Scope
+from twolane.ports.source import Source
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
-    from twolane.exchange.rows import ImportReport, Rows
+    from twolane.ingest.exchange.rows import ImportReport, Rows
 
     Show = Callable[[ImportReport], None]
 
@@ -45,9 +46,9 @@ class Exchanging(Held):
 
         `folders` is `tags`, `path` or `none`: what becomes of the folders that they lie in.
         """
-        from twolane.exchange.netscape import Folders, read_bookmarks
+        from twolane.ingest.exchange.netscape import Folders, read_bookmarks
 
-        self._refuse_folder(collection)
+        self._refuse_folder(collection, scope)
         try:
             kept = Folders(folders)
         except ValueError:
@@ -69,14 +70,14 @@ class Exchanging(Held):
 
         `collection` and `kind` are for those that say none.
         """
-        from twolane.exchange.json_rows import read_json
+        from twolane.ingest.exchange.json_rows import read_json
 
         with _opened(file) as text:
             rows = read_json(
                 text,
                 collection=collection,
                 kind=Kind(kind),
-                longest=2 * self.settings.max_file_bytes,
+                longest=2 * self.settings.index.max_file_bytes,
             )
             return self._imported(rows, text.name, scope, progress, text=text)
 
@@ -89,7 +90,7 @@ class Exchanging(Held):
         progress: Show = lambda report: None,
     ) -> ImportReport:
         """Save Markdown files as prompts; front matter tells their arguments."""
-        self._refuse_folder(collection)
+        self._refuse_folder(collection, scope)
         rows = self._files(Path(path), collection, Kind.PROMPT)
         return self._imported(rows, str(path), scope, progress)
 
@@ -105,12 +106,12 @@ class Exchanging(Held):
 
         The library keeps copies; to follow a folder as it changes, `index` it.
         """
-        from twolane.exchange.joplin import is_joplin, read_joplin
+        from twolane.ingest.exchange.joplin import is_joplin, read_joplin
 
-        self._refuse_folder(collection)
+        self._refuse_folder(collection, scope)
         folder = Path(path).expanduser()
         if folder.is_dir() and is_joplin(folder):
-            largest = self.settings.max_file_bytes
+            largest = self.settings.index.max_file_bytes
             rows: Rows = read_joplin(folder, collection=collection, largest=largest)
         else:
             rows = self._files(folder, collection, Kind.NOTE)
@@ -127,12 +128,14 @@ class Exchanging(Held):
 
         Returns the number of documents.
         """
-        from twolane.exchange.exporting import exported, exported_collections
+        from twolane.ingest.exchange.exporting import exported, exported_collections
 
-        lines = exported(self._store, scope, batch=self.settings.batch, progress=progress)
+        lines = exported(
+            self._stores.documents, scope, batch=self.settings.index.batch, progress=progress
+        )
         count = 0
         with _written(file) as out:
-            out.writelines(exported_collections(self._store, scope))
+            out.writelines(exported_collections(self._stores.documents, scope))
             for line in lines:
                 out.write(line)
                 count += 1
@@ -148,8 +151,8 @@ class Exchanging(Held):
         text: _Marked | None = None,
         merge: bool = False,
     ) -> ImportReport:
-        from twolane.exchange.importing import Importer
-        from twolane.exchange.rows import ImportReport
+        from twolane.ingest.exchange.importing import Importer
+        from twolane.ingest.exchange.rows import ImportReport
 
         require(scope, Capability.WRITE)
 
@@ -158,10 +161,10 @@ class Exchanging(Held):
             progress(report)
 
         report = ImportReport(name, size=text.size if text is not None else 0)
-        Importer(self._store, self.settings, scope, report, merge=merge).run(rows, show)
+        Importer(self._stores.documents, self.settings, scope, report, merge=merge).run(rows, show)
         if report.added or report.changed:
             # A search by letters would look through what is not settled, one by one.
-            self._store.settle()
+            self._stores.maintenance.settle()
         if not report.rows and not report.collections and (text is None or text.size):
             report.tell(name, ProblemCode.BAD_ROW, "there is nothing in it that can be imported")
         if text is not None and text.marked:
@@ -169,8 +172,8 @@ class Exchanging(Held):
             report.tell(name, ProblemCode.NOT_UTF8, reason)
         return report
 
-    def _refuse_folder(self, collection: str) -> None:
-        for one in self._store.collections():
+    def _refuse_folder(self, collection: str, scope: Scope) -> None:
+        for one in self._stores.documents.collections(scope):
             if one.name == collection and one.root is not None:
                 raise BadInput(
                     f"the collection {collection!r} holds the files of {one.root}; "
@@ -178,7 +181,7 @@ class Exchanging(Held):
                 )
 
     def _files(self, path: Path, collection: str, kind: Kind) -> Rows:
-        from twolane.exchange.files import OneFile, read_files
+        from twolane.ingest.exchange.files import OneFile, read_files
 
         folder = path.expanduser()
         if not folder.exists():
@@ -187,7 +190,7 @@ class Exchanging(Held):
         if folder.is_dir():
             source = vault_source(folder, self.settings, Collection(collection, include=_TEXTS))
         else:
-            source = OneFile(folder, max_bytes=self.settings.max_file_bytes)
+            source = OneFile(folder, max_bytes=self.settings.index.max_file_bytes)
         return read_files(source, collection=collection, kind=kind)
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.errors import MissingFolder
 from twolane.library.held import LOCAL, Held
-from twolane.model import Batch, Collection
-from twolane.permissions import require
-from twolane.scopes import Capability, Scope
+from twolane.model.document import Batch, Collection
+from twolane.model.errors import MissingFolder
+from twolane.model.permissions import require
+from twolane.model.scope import Capability, Scope
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
-    from twolane.indexing import Report
+    from twolane.ingest.indexing import Report
 
 
 class Folders(Held):
@@ -37,20 +38,20 @@ class Folders(Held):
                 return self._empty(gone)
             what = "is not a folder" if folder.exists() else "does not exist"
             raise MissingFolder(f"{folder} {what}; nothing was changed ({self._instead(folder)})")
-        from twolane.indexing import Indexer
+        from twolane.ingest.indexing import Indexer
 
         collection = self._collection_at(folder) or self._new_collection(folder)
-        return Indexer(self._store, self.settings).index(
+        return Indexer(self._stores, self.settings).index(
             self._source(folder), collection, scope, prune=prune, progress=progress
         )
 
     def _collection_at(self, folder: Path) -> Collection | None:
         root = str(folder.resolve())
-        return next((one for one in self._store.collections() if one.root == root), None)
+        return next((one for one in self._stores.documents.collections() if one.root == root), None)
 
     def _instead(self, folder: Path) -> str:
         """What to do where there is no such folder."""
-        for one in self._store.collections():
+        for one in self._stores.documents.collections():
             if one.name == str(folder) and one.root and Path(one.root).is_dir():
                 return f"the folder of the collection {one.name!r} is {one.root}: name that"
         return "--prune removes the notes of a folder that is gone"
@@ -58,19 +59,36 @@ class Folders(Held):
     def _new_collection(self, folder: Path) -> Collection:
         """A collection named after its folder; a number keeps two folders of one name apart."""
         resolved = folder.resolve()
-        taken = {one.name for one in self._store.collections()}
+        taken = {one.name: one for one in self._stores.documents.collections()}
         name = stem = resolved.name or "root"
         number = 2
-        while name in taken:
+        while name in taken and not self._lost_its_folder(name):
             name = f"{stem}-{number}"
             number += 1
-        return Collection(name, str(resolved))
+        held = taken.get(name)
+        return replace(held, root=str(resolved)) if held else Collection(name, str(resolved))
+
+    def _lost_its_folder(self, name: str) -> bool:
+        """Whether the collection is one of files that `repair` made again: its folder is unknown.
+
+        Only documents that were read from files have a stamp, and an id after their path.
+        """
+        if any(
+            one.name == name and one.root is not None
+            for one in self._stores.documents.collections()
+        ):
+            return False
+        known = self._stores.documents.known(name)
+        return bool(known) and all(
+            one.stamp is not None and one.id in (None, f"{name}/{path}")
+            for path, one in known.items()
+        )
 
     def _empty(self, collection: Collection) -> Report:
-        from twolane.indexing import Report
+        from twolane.ingest.indexing import Report
 
-        known = self._store.known(collection.name)
+        known = self._stores.documents.known(collection.name)
         gone = [one.id for one in known.values() if one.id is not None]
-        self._store.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
-        self._store.settle()
+        self._stores.documents.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
+        self._stores.maintenance.settle()
         return Report(collection.name, deleted=len(gone))

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from twolane.answers import Degradation, Lane
-from twolane.completeness import FileStatus, Status, files_of, status_of
-from twolane.errors import EmbedderUnavailable
+from twolane.embedding.spaces import choose
 from twolane.library.adapters import why_silent
+from twolane.library.completeness import FileStatus, Status, files_of, status_of
 from twolane.library.held import ALL, LOCAL, Held
-from twolane.model import Chunk, digest
-from twolane.permissions import require
-from twolane.ports import Stored
-from twolane.scopes import Capability, Scope
-from twolane.search import SWITCHED_OFF
-from twolane.spaces import choose, serving
+from twolane.model.answer import Degradation, Lane
+from twolane.model.document import Chunk, digest
+from twolane.model.errors import EmbedderUnavailable
+from twolane.model.permissions import require
+from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.ports.documents import Among, Part, Stored
+from twolane.ports.generations import revision, serving
+from twolane.ranking.search import SWITCHED_OFF
+
+_WITH_CHUNKS = frozenset({Part.TEXT, Part.CHUNKS})
 
 
 class Health(Held):
@@ -23,23 +26,23 @@ class Health(Held):
 
     def status(self, *, scope: Scope = LOCAL) -> Status:
         """How complete the index is."""
-        return status_of(self._store, scope, self._degraded())
+        return status_of(self._stores, scope, self._degraded())
 
     def files(self, *, scope: Scope = LOCAL) -> list[FileStatus]:
         """What became of each file of each collection."""
-        return files_of(self._store, scope)
+        return files_of(self._stores, scope)
 
     def served(self, *, scope: Scope = LOCAL) -> frozenset[str]:
-        """Ids of the documents that meaning can find: by vectors of their own, or borrowed ones."""
+        """Ids of the documents that meaning can find: those with vectors."""
         require(scope, Capability.SEARCH)
-        generation = serving(self._store)
+        generation = serving(self._stores)
         if generation is None:
             return frozenset()
         import numpy as np
 
         # Everything that has a vector at all is as near to nothing as everything else.
         nothing = np.zeros(generation.space.dimensions, np.float32)
-        found = self._store.nearest(generation.number, nothing, scope, limit=ALL, floor=-1.0)
+        found = self._stores.vectors.nearest(generation.number, nothing, scope, limit=ALL)
         return frozenset(one.id for one in found)
 
     def digest(self) -> str:
@@ -49,23 +52,26 @@ class Health(Held):
         Vectors are not part of it: two machines may differ in their last digits.
         Nor is what a save notes of its day: times, uses, versions.
         """
-        ids = self._store.inventory(Scope(archived=True), deleted=False)
-        rooted = {one.name for one in self._store.collections() if one.root is not None}
+        documents = self._stores.documents
+        ids = [one.id for one in documents.list(ANYWHERE, among=Among.KEPT)]
+        rooted = {one.name for one in documents.collections() if one.root is not None}
         held = []
-        for at in range(0, len(ids), self.settings.batch):
-            some = ids[at : at + self.settings.batch]
-            passages = self._store.chunks_of(some)
-            for id, one in self._store.stored(some).items():
-                line = f"{id} {one.document.content_hash} {one.recipe} {_spans(passages.get(id))}"
+        for at in range(0, len(ids), self.settings.index.batch):
+            some = ids[at : at + self.settings.index.batch]
+            for id, one in documents.get(some, parts=_WITH_CHUNKS).items():
+                # What is hidden is told by its text alone.
+                chunks = () if one.document.hidden else one.chunks
+                version = one.analyzer_version
+                line = f"{id} {one.document.content_hash} {version} {_spans(chunks)}"
                 # The hash of a file covers its front matter; a saved document has none.
                 held.append(line if one.document.collection in rooted else line + _beside(one))
-        generation = serving(self._store)
+        generation = serving(self._stores)
         space = generation.space.fingerprint if generation else ""
         return digest("\n".join([*sorted(held), space]))
 
     def revision(self) -> str:
         """A name for all that a search can see; another one whenever any of it changes."""
-        return self._store.revision()
+        return revision(self._stores)
 
     def check_embedder(self) -> str | None:
         """Why meaning does not work, or None if a query can be embedded."""
@@ -73,18 +79,18 @@ class Health(Held):
 
     def _degraded(self) -> tuple[Degradation, ...]:
         """What a search would say now about the lane of meaning; loads no model."""
-        if not self.settings.semantic:
+        if not self.settings.search.semantic:
             return (Degradation(Lane.DENSE, SWITCHED_OFF),)
         try:
-            remark = choose(self._store, self._embedders).remark
+            remark = choose(self._stores, self._embedders).remark
         except EmbedderUnavailable as error:
             remark = str(error)
         return (Degradation(Lane.DENSE, remark),) if remark else ()
 
 
-def _spans(chunks: Sequence[Chunk] | None) -> str:
+def _spans(chunks: Sequence[Chunk]) -> str:
     return " ".join(
-        f"{chunk.start}-{chunk.end} {chunk.content_hash} {chunk.language}" for chunk in chunks or ()
+        f"{chunk.start}-{chunk.end} {chunk.content_hash} {chunk.language}" for chunk in chunks
     )
 
 

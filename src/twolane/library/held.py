@@ -8,12 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from twolane.embedding.spaces import Embedders
 from twolane.library.adapters import vault_source
-from twolane.ports import Embedder, Source, Store
-from twolane.scopes import Scope
-from twolane.search import Searcher
+from twolane.model.scope import Scope
+from twolane.ports import Stores
+from twolane.ports.embedder import Embedder
+from twolane.ports.source import Source
+from twolane.ranking.search import Searcher
 from twolane.settings import Settings
-from twolane.spaces import Embedders
 
 # A local user may do everything with their own library.
 LOCAL = Scope()
@@ -27,13 +29,13 @@ class Held:
 
     def __init__(
         self,
-        store: Store,
+        stores: Stores,
         settings: Settings,
         embedder: Embedder | Embedders | None = None,
         pinned: int | None = None,
     ) -> None:
         """`pinned` is the generation to ask, whether it serves or not."""
-        self._store = store
+        self._stores = stores
         self.settings = settings
         if not isinstance(embedder, Embedders):
             embedder = Embedders() if embedder is None else Embedders(embedder)
@@ -43,7 +45,7 @@ class Held:
     @contextmanager
     def answering_from(self, generation: int) -> Iterator[Self]:
         """This library as it answers from one set of vectors, whether that serves or not."""
-        other = type(self)(self._store, self.settings, self._embedders, generation)
+        other = type(self)(self._stores, self.settings, self._embedders, generation)
         try:
             yield other
         finally:
@@ -51,7 +53,7 @@ class Held:
 
     @cached_property
     def _searcher(self) -> Searcher:
-        return Searcher(self._store, self.settings, self._embedders, self._pinned)
+        return Searcher(self._stores, self.settings, self._embedders, self._pinned)
 
     def _embed_soon(self, ids: Collection[str]) -> bool:
         """Called when these documents were saved; whether their passages have vectors by now."""
@@ -59,5 +61,5 @@ class Held:
 
     def _source(self, folder: Path) -> Source:
         root = str(folder.resolve())
-        held = next((one for one in self._store.collections() if one.root == root), None)
+        held = next((one for one in self._stores.documents.collections() if one.root == root), None)
         return vault_source(folder, self.settings, held)

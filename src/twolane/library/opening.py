@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.deep_links import deep_link, file_link, tells_root
 from twolane.library.held import Held
+from twolane.model.deep_links import deep_link, file_link, tells_root
 
 if TYPE_CHECKING:
-    from twolane.answers import Result
-    from twolane.model import Document
+    from twolane.model.answer import Result
+    from twolane.model.document import Document
 
 
 class Opening(Held):
@@ -27,11 +27,11 @@ class Opening(Held):
     ) -> dict[str, str]:
         """Links that open the files of results or documents, by their ids.
 
-        They follow the setting `link_template`; without one there are none, or with `plain` those
-        to the files themselves.
+        They follow the setting `results.link_template`; without one there are none, or with
+        `plain` those to the files themselves.
         `roots` is whether a link may tell where a collection is on disk.
         """
-        template = self.settings.link_template
+        template = self.settings.results.link_template
         if not (template or plain) or (not roots and (not template or tells_root(template))):
             return {}
         folders = self._folders()
@@ -47,7 +47,9 @@ class Opening(Held):
 
     def _folders(self) -> dict[str, Path]:
         return {
-            one.name: Path(one.root) for one in self._store.collections() if one.root is not None
+            one.name: Path(one.root)
+            for one in self._stores.documents.collections()
+            if one.root is not None
         }
 
 

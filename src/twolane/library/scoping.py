@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from twolane.library.held import LOCAL, Held
-from twolane.scopes import Scope
+from twolane.model.scope import Scope
 
 
 class Scoping(Held):
@@ -19,13 +19,15 @@ class Scoping(Held):
         """
         from twolane.query.given import require_held, scope_from
 
-        properties = self._store.properties()
+        properties = self._stores.documents.stats(within.all_of_owner).properties
         scope = scope_from(filters, within, properties=properties)
-        require_held(scope, [one.name for one in self._store.collections()], properties)
+        names = [one.name for one in self._stores.documents.collections(within)]
+        require_held(scope, names, properties)
         return scope
 
-    def check_filters(self, text: str) -> None:
+    def check_filters(self, text: str, *, scope: Scope = LOCAL) -> None:
         """Refuse a text that holds anything but filters as they are typed into a query."""
         from twolane.query.given import require_filters
 
-        require_filters(text, self._store.languages(), self._store.properties())
+        stats = self._stores.documents.stats(scope.all_of_owner)
+        require_filters(text, frozenset(stats.languages), stats.properties)

@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.errors import BadInput, MissingFolder, StoreBusy
 from twolane.library.adapters import folder_changes
 from twolane.library.embedding import Embedding
 from twolane.library.folders import Folders
 from twolane.library.held import LOCAL
-from twolane.permissions import require
-from twolane.scopes import Capability, Scope
+from twolane.model.errors import BadInput, MissingFolder, StoreBusy
+from twolane.model.permissions import require
+from twolane.model.scope import Capability, Scope
 
 if TYPE_CHECKING:
     # A search needs none of this.
-    from twolane.indexing import Report
+    from twolane.ingest.indexing import Report
 
 log = logging.getLogger("twolane")
 
@@ -61,7 +61,9 @@ class Watching(Folders, Embedding):
             waiting = self._looked(noticed | waiting, missing, told, scope, changed)
 
     def _roots(self) -> list[Path]:
-        return [Path(one.root) for one in self._store.collections() if one.root is not None]
+        return [
+            Path(one.root) for one in self._stores.documents.collections() if one.root is not None
+        ]
 
     def _looked(
         self,

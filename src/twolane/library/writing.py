@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twolane.drafts import Draft, Saved
 from twolane.library.held import LOCAL, Held
-from twolane.model import EMPTY, Document
-from twolane.permissions import require
-from twolane.scopes import Capability, Scope
+from twolane.model.document import EMPTY, Document
+from twolane.model.draft import Changes, Draft, Once, Saved
+from twolane.model.permissions import require
+from twolane.model.scope import Capability, Scope
+from twolane.ports.documents import Among
 
 if TYPE_CHECKING:
-    # It is slow to import, and a search does not need it.
-    from twolane.saving import Saver
+    # These are slow to import, and a search does not need them.
+    from twolane.ingest.changing import Changer
+    from twolane.ingest.saving import Saver
 
 
 class Writing(Held):
@@ -23,17 +25,24 @@ class Writing(Held):
 
     `expected_version` makes a change conditional: if the document has another version by now,
     nothing happens and `Conflict` is raised.
+    `once` names a request: for a day, the same one again is answered as it was the first time,
+    and not done again.
     """
 
     def save(
-        self, draft: Draft | Document, *, scope: Scope = LOCAL, expected_version: int | None = None
+        self,
+        draft: Draft | Document,
+        *,
+        scope: Scope = LOCAL,
+        expected_version: int | None = None,
+        once: Once | None = None,
     ) -> Saved:
         """Add a document, or replace the one with its id.
 
         `expected_version=0` saves it only if it is new.
         """
         expected = EMPTY if expected_version is None else {draft.id: expected_version}
-        return self.save_all([draft], scope=scope, expected_versions=expected)[0]
+        return self.save_all([draft], scope=scope, expected_versions=expected, once=once)[0]
 
     def save_all(
         self,
@@ -41,10 +50,40 @@ class Writing(Held):
         *,
         scope: Scope = LOCAL,
         expected_versions: Mapping[str, int] = EMPTY,
+        once: Once | None = None,
     ) -> list[Saved]:
         """Add or replace many documents, all or none."""
         given = [Draft.of(one) if isinstance(one, Document) else one for one in drafts]
-        return self._done(self._saver.save(given, scope, expected_versions))
+
+        def save(saver: Saver) -> list[Saved]:
+            return saver.save(given, scope, expected_versions)
+
+        return self._done(self._changer.once(once, scope, save))
+
+    def change_all(
+        self, changes: Changes, *, scope: Scope = LOCAL, once: Once | None = None
+    ) -> list[Saved]:
+        """Make many changes of several kinds, all or none."""
+        return self._done(
+            self._changer.once(once, scope, lambda saver: self._changer.all(changes, scope, saver))
+        )
+
+    def revise(
+        self,
+        id: str,
+        edit: Callable[[Draft], Draft],
+        *,
+        scope: Scope = LOCAL,
+        expected_version: int | None = None,
+        deleted: bool = False,
+    ) -> Saved:
+        """Save the document with this id as `edit` makes it of what is there.
+
+        With `deleted`, one that was deleted is brought back by that.
+        `edit` may be called again if somebody else was quicker.
+        """
+        saved = self._changer.revise(id, edit, scope, expected_version, deleted=deleted)
+        return self._done([saved])[0]
 
     def delete(
         self, ids: str | Sequence[str], *, scope: Scope = LOCAL, expected_version: int | None = None
@@ -61,8 +100,9 @@ class Writing(Held):
     def deleted(self, *, scope: Scope = LOCAL) -> list[Document]:
         """The deleted documents that can be restored, by id."""
         require(scope, Capability.WRITE)
-        ids = self._store.inventory(scope, deleted=True)
-        held = self._store.stored(ids)
+        documents = self._stores.documents
+        ids = [one.id for one in documents.list(scope, among=Among.DELETED)]
+        held = documents.get(ids)
         return [held[id].document for id in ids if id in held]
 
     def purge(self, ids: str | Sequence[str], *, scope: Scope = LOCAL) -> list[Saved]:
@@ -123,9 +163,15 @@ class Writing(Held):
 
     @cached_property
     def _saver(self) -> Saver:
-        from twolane.saving import Saver
+        from twolane.ingest.saving import Saver
 
-        return Saver(self._store, self.settings)
+        return Saver(self._stores.documents, self.settings)
+
+    @cached_property
+    def _changer(self) -> Changer:
+        from twolane.ingest.changing import Changer
+
+        return Changer(self._stores.documents, self._saver)
 
 
 def _listed(ids: str | Sequence[str]) -> list[str]:

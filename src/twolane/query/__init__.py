@@ -15,17 +15,17 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TypeVar, assert_never
 
-from twolane.answers import Misread
-from twolane.filter_names import reason_against
-from twolane.globs import matches_any
-from twolane.language import Reading, fold, only_stemmed_as, read
-from twolane.model import FIELDS
+from twolane.model.answer import Misread
+from twolane.model.document import FIELDS
+from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
+from twolane.query.filter_names import reason_against
 from twolane.query.filters import Filters, merged, read_filter
+from twolane.query.paths import common_paths
 from twolane.query.quoting import as_asked
 from twolane.query.syntax import read_syntax
 from twolane.query.tree import Group, Named, Nearby, Negated, Node, Text
 from twolane.query.words import spell, spell_content
-from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
+from twolane.text.tokens import Reading, fold, only_stemmed_as, read
 
 __all__ = ["Filters", "Query", "narrow", "parse"]
 
@@ -39,6 +39,13 @@ _MOST_WORDS = 64
 
 # The words of all demands together; further demands are dropped.
 _MOST_DEMANDED = 256
+
+# Different quotations that are compared letter by letter; each is looked for in every text that
+# has its words.
+_MOST_LITERALS = 32
+
+# Different beginnings of words (`word*`); each stands for all the words that begin so.
+_MOST_PREFIXES = 16
 
 # A hundred words settle the languages of a query.
 _SAMPLE = 4000
@@ -109,7 +116,7 @@ def narrow(scope: Scope, query: Query) -> Scope:
     kinds = _common(scope.kinds, filters.kinds)
     collections = _common(scope.collections, filters.collections)
     languages = _common(scope.languages, filters.languages)
-    paths = _common_paths(scope.paths, filters.paths)
+    paths = common_paths(scope.paths, filters.paths)
     possible = None not in (kinds, collections, languages, paths)
     return replace(
         scope,
@@ -151,6 +158,12 @@ class _Draft:
         # A part may be settled several times, so these are held once each.
         self.misread: dict[Misread, None] = {}
         self.room = _MOST_DEMANDED
+        # What is said twice is demanded once.
+        self.phrases: dict[tuple[Text, bool], Phrase | None] = {}
+        self.literals: set[str] = set()
+        self.prefixes: set[str] = set()
+        # What was too much, as it was typed, by the limit that it was too much for.
+        self.left_out: dict[str, dict[str, None]] = {}
 
     def is_empty(self) -> bool:
         """Whether nothing was asked for so far."""
@@ -166,7 +179,7 @@ class _Draft:
         if isinstance(node, Text) and not (boolean or negated or node.quoted):
             self.said.append(node.text)
             if node.demands:
-                self.found.append(node)
+                self.found.append(self._bounded(node))
             return
         clause = self._clause(Negated(node) if negated else node)
         if clause:
@@ -188,7 +201,10 @@ class _Draft:
             marks=marks,
             reading=reading,
             filters=merged(self.wanted, self.unwanted),
-            misread=tuple(self.misread),
+            misread=(
+                *self.misread,
+                *(_too_many(tuple(typed), limit) for limit, typed in self.left_out.items()),
+            ),
         )
 
     def _chosen(self, languages: Collection[str]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
@@ -228,7 +244,10 @@ class _Draft:
                 return self._phrase(node, wanted)
             case Nearby(items, distance):
                 phrases = [phrase for item in items if (phrase := self._phrase(item, wanted))]
-                return Near(tuple(phrases), distance) if len(phrases) > 1 else None
+                once = tuple(dict.fromkeys(phrases))
+                if len(phrases) < 2:
+                    return None
+                return Near(once, distance) if len(once) > 1 else once[0]
             case Named():
                 return self._named(node, wanted, field)
             case Group(parts, either):
@@ -268,18 +287,48 @@ class _Draft:
     def _phrase(self, text: Text, wanted: bool) -> Phrase | None:
         if wanted:
             self.said.append(text.text)
+        asked = text, wanted
+        if asked not in self.phrases:
+            self.phrases[asked] = self._spelled(text, wanted)
+        return self.phrases[asked]
+
+    def _spelled(self, text: Text, wanted: bool) -> Phrase | None:
         if self.room <= 0:
+            self._leave_out(text.text, _MANY_DEMANDED)
             return None
+        text = self._bounded(text)
         # The letters of a long quotation are compared in full, so its first words are enough.
         spelled = spell(text.text, self.stemmed, prefix=text.prefix)
         words = tuple(islice(spelled, _MOST_WORDS))
-        literal = " ".join(fold(text.text).split()) if text.quoted else ""
+        literal = self._literal(text)
         if not words and not literal:
             return None
         self.room -= max(1, len(words))
         if wanted and words:
             self.found.append(words)
         return Phrase(words, literal or None)
+
+    def _literal(self, text: Text) -> str:
+        """What to compare letter by letter; empty for what is not quoted, or one too many."""
+        literal = " ".join(fold(text.text).split()) if text.quoted else ""
+        if literal and literal not in self.literals:
+            if len(self.literals) == _MOST_LITERALS:
+                self._leave_out(f'"{text.text}"', _MANY_LITERALS)
+                return ""
+            self.literals.add(literal)
+        return literal
+
+    def _bounded(self, text: Text) -> Text:
+        """The text as a whole word if it is a beginning and there are too many of them."""
+        if text.prefix and text.text not in self.prefixes:
+            if len(self.prefixes) == _MOST_PREFIXES:
+                self._leave_out(f"{text.text}*", _MANY_PREFIXES)
+                return replace(text, prefix=False)
+            self.prefixes.add(text.text)
+        return text
+
+    def _leave_out(self, typed: str, limit: str) -> None:
+        self.left_out.setdefault(limit, {})[typed] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,15 +347,28 @@ def _clean(text: str) -> str:
 
 
 def _all(clauses: Sequence[Clause]) -> Clause | None:
-    if len(clauses) < 2:
-        return clauses[0] if clauses else None
-    return All(tuple(clauses))
+    once = tuple(dict.fromkeys(clauses))
+    if len(once) < 2:
+        return once[0] if once else None
+    return All(once)
 
 
 def _either(clauses: Sequence[Clause]) -> Clause | None:
-    if len(clauses) < 2:
-        return clauses[0] if clauses else None
-    return Either(tuple(clauses))
+    once = tuple(dict.fromkeys(clauses))
+    if len(once) < 2:
+        return once[0] if once else None
+    return Either(once)
+
+
+_MANY_LITERALS = f"only the first {_MOST_LITERALS} quotations are compared letter by letter"
+_MANY_PREFIXES = f"only the first {_MOST_PREFIXES} beginnings of words stand for all such words"
+_MANY_DEMANDED = f"only the first {_MOST_DEMANDED} words are demanded"
+
+
+def _too_many(typed: Sequence[str], limit: str) -> Misread:
+    """What a limit left out, told once: the first of it, and how much more there was."""
+    more = f" and {len(typed) - 1:,} more" if len(typed) > 1 else ""
+    return Misread(typed[0] + more, limit)
 
 
 # ----------------------------------------------------------------------------------- narrowing
@@ -317,42 +379,6 @@ def _common(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...] | None:
     if not one or not other:
         return one or other
     return tuple(value for value in one if value in other) or None
-
-
-def _common_paths(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Patterns for the paths that fit one of each side; None if there are none."""
-    if not one or not other:
-        return one or other
-    pairs = [_common_path(mine, theirs) for mine in one for theirs in other]
-    return tuple(dict.fromkeys(path for path in pairs if path)) or None
-
-
-def _common_path(one: str, other: str) -> str | None:
-    """A pattern for paths that fit both, if one of the two is a folder or they are the same.
-
-    Two patterns with wildcards in their midst may overlap in ways that no pattern can say;
-    then it is better to find nothing than what one of them rules out.
-    """
-    one, other = (path.strip().removeprefix("./").strip("/") for path in (one, other))
-    if one == other:
-        return one
-    for pattern, second in ((one, other), (other, one)):
-        folder = _WILD_END.sub("", pattern)
-        if not folder:
-            return second
-        if "*" in folder or "?" in folder:
-            continue
-        if matches_any(folder, (second,)):
-            return pattern
-        if second.startswith(f"{folder}/"):
-            return second
-        if second.startswith("**"):
-            return f"{folder}/{second}"
-    return None
-
-
-# `work/*` and `work/**` both mean all that is in the folder.
-_WILD_END = re.compile(r"(?:^|/)\*\*?$")
 
 
 def _added(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...]:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from twolane.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
-from twolane.language import SNOWBALL
-from twolane.language.function_words import FUNCTION_WORDS
-from twolane.language.scripts import USUAL
-from twolane.model import Kind
-from twolane.properties import ELSEWHERE, property_key
+from twolane.model.document import Kind
+from twolane.model.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
 from twolane.query.dates import beginning, window
 from twolane.query.values import valued
+from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.property_values import ELSEWHERE, property_key
+from twolane.text.scripts import USUAL
+from twolane.text.tokens import SNOWBALL
 
 T = TypeVar("T")
 

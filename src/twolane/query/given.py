@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from twolane.errors import BadInput
-from twolane.filter_names import FILTERS
-from twolane.filters import Among, Except, Trait, Valued
-from twolane.language.function_words import FUNCTION_WORDS
+from twolane.model.errors import BadInput
+from twolane.model.filters import Among, Except, Trait, Valued
+from twolane.model.scope import All, Clause, Either, InField, Scope, Without
 from twolane.query import narrow, parse
+from twolane.query.filter_names import FILTERS
 from twolane.query.filters import Filters, merged, read_filter
-from twolane.scopes import All, Clause, Either, InField, Scope, Without
+from twolane.text.function_words import FUNCTION_WORDS
 
 
 def scope_from(

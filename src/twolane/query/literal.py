@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from twolane.answers import Mode
-from twolane.intent import Intent
+from twolane.model.answer import Mode
 from twolane.query import Filters, Query, parse
+from twolane.query.intent import Intent
 
 # `kind:note`, `-tag:old` and `tag:"deep work"`, from space to space.
 _NAMED = re.compile(r'(?<!\S)-?[^\W\d]\w*:(?:"[^"]+"|[^\s"]\S*)(?!\S)')

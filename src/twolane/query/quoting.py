@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from twolane.language import tokens
+from twolane.text.tokens import tokens
 
 # So many words outside the quotes make a sentence of it.
 _LEAST = 3

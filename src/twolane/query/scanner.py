@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from twolane.language import tokens
-from twolane.model import FIELDS
-from twolane.properties import property_key
+from twolane.model.document import FIELDS
 from twolane.query.filters import is_tag
 from twolane.query.tree import Named, Nearby, Negated, Node, Text, has_words
+from twolane.text.property_values import property_key
+from twolane.text.tokens import tokens
 
 # Nobody types deeper parentheses; further ones are ordinary characters.
 DEEPEST = 24

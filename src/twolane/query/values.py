@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from twolane.filters import Measure, Span, Valued
-from twolane.properties import number_of, property_key, value_text
+from twolane.model.filters import Measure, Span, Valued
 from twolane.query.dates import is_absolute, window
+from twolane.text.property_values import number_of, property_key, value_text
 
 _COMPARED = re.compile(r"(>=|<=|>|<)\s*(.+)", re.DOTALL)
 

@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from twolane.language import (
+from twolane.model.scope import Word
+from twolane.text.scripts import script_of
+from twolane.text.tokens import (
     Token,
     is_function_word,
     plain_form,
@@ -15,8 +17,6 @@ from twolane.language import (
     terms_of,
     tokens,
 )
-from twolane.language.scripts import script_of
-from twolane.scopes import Word
 
 # A run of characters longer than this is data; its beginning is enough to find it.
 _LONGEST = 256

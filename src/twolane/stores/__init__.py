@@ -1,1 +1,1 @@
-"""Where documents and vectors are kept: one adapter per engine, each a `twolane.ports.Store`."""
+"""Where documents and vectors are kept: one adapter per engine, each implementing the ports."""

@@ -21,7 +21,7 @@ from tests.interfaces.conftest import Cli, write
 from tests.interfaces.http.conftest import serving
 from tests.interfaces.test_wheel import BUILT_FROM
 from twolane.interfaces.cli.app import app_for
-from twolane.settings import Settings, meanings
+from twolane.settings import DECLARED, Settings
 
 DEPLOY = ROOT / "deploy"
 PAGE = read(DOCS / "howto" / "run-as-a-service.md")
@@ -65,7 +65,7 @@ def test_every_file_is_documented(file: Path) -> None:
     """The guide links to each file, and every setting that a file names is one."""
     assert f"(../../deploy/{file.name})" in PAGE
     named = set(re.findall(r"TWOLANE_(\w+)", read(file)))
-    assert {one.lower() for one in named} <= set(meanings())
+    assert {one.lower() for one in named} <= {one.replace(".", "_") for one in DECLARED}
 
 
 def test_the_image_is_built_from_what_the_wheel_is_built_from() -> None:
@@ -85,7 +85,7 @@ def test_the_image_runs_without_rights() -> None:
     assert order.index("USER") < order.index("ENTRYPOINT")
     for name in ("TWOLANE_DB", "TWOLANE_CACHE"):
         assert environment()[name].startswith(f"{said['VOLUME']}/")
-    assert said["EXPOSE"] == str(Settings().port)
+    assert said["EXPOSE"] == str(Settings().server.port)
 
 
 def test_the_image_does_not_serve_strangers(twolane: Cli, tmp_path: Path) -> None:
@@ -97,15 +97,14 @@ def test_the_image_does_not_serve_strangers(twolane: Cli, tmp_path: Path) -> Non
     assert "twolane token add" in said
 
 
-def test_the_image_knows_whether_it_is_well(indexed: Cli, tmp_path: Path) -> None:
+def test_the_image_knows_whether_it_is_well(twolane: Cli, vault: Path, tmp_path: Path) -> None:
     """The health check passes while the server runs and asks for tokens, and fails after."""
     *_, program = yaml.safe_load(image()["HEALTHCHECK"].partition("CMD ")[2])
-    # A database that others share must not ask them for tokens.
-    cli = indexed.where(TWOLANE_TOKENS=str(tmp_path / "tokens.json"))
-    cli("token", "add", "phone")
-    with serving(cli, tmp_path, "--watch") as server:
-        assert f":{Settings().port}/healthz" in program
-        asked = program.replace(f"http://127.0.0.1:{Settings().port}", server.address)
+    twolane("index", vault)
+    twolane("token", "add", "phone")
+    with serving(twolane, tmp_path, "--watch") as server:
+        assert f":{Settings().server.port}/healthz" in program
+        asked = program.replace(f"http://127.0.0.1:{Settings().server.port}", server.address)
         check = [sys.executable, "-c", asked]
         assert subprocess.run(check, check=False, timeout=30).returncode == 0
         assert server.stop() == 0
@@ -116,7 +115,7 @@ def test_the_image_knows_whether_it_is_well(indexed: Cli, tmp_path: Path) -> Non
 def test_compose_publishes_to_this_machine_alone() -> None:
     """The port is bound to loopback, notes are read-only, and no rights are left."""
     service = yaml.safe_load(read(DEPLOY / "compose.yaml"))["services"]["twolane"]
-    port = Settings().port
+    port = Settings().server.port
     assert service["ports"] == [f"127.0.0.1:{port}:{port}"]
     assert service["volumes"][1].endswith(":ro")
     assert service["read_only"] is True
@@ -160,6 +159,6 @@ def test_proxies_lead_to_the_servers(name: str) -> None:
     """A proxy knows the port, encrypts, and leaves tokens to the server, which checks them."""
     text = re.sub(r"^\s*#.*\n", "", read(DEPLOY / name), flags=re.MULTILINE)
     assert text.count("{") == text.count("}")
-    assert set(re.findall(r"127\.0\.0\.1:(\d+)", text)) == {str(Settings().port)}
+    assert set(re.findall(r"127\.0\.0\.1:(\d+)", text)) == {str(Settings().server.port)}
     assert "Strict-Transport-Security" in text
     assert "Authorization" not in text

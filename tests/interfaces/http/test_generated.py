@@ -29,7 +29,7 @@ def test_no_generated_request_breaks_the_server(tmp_path: Path) -> None:
     cli = _at(tmp_path / "home")
     vault = write(tmp_path / "notes", NOTES)
     cli("index", vault)
-    with serving(cli, vault, TWOLANE_REQUESTS_PER_MINUTE="0") as running:
+    with serving(cli, vault, TWOLANE_SERVER_REQUESTS_PER_MINUTE="0") as running:
         done = subprocess.run(
             [
                 sys.executable,

@@ -7,7 +7,7 @@ import pytest
 
 from tests.interfaces.http.conftest import Server
 from twolane.interfaces.http.guard import Guard
-from twolane.interfaces.http.problems import Refused
+from twolane.interfaces.http.problems import HttpProblem
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/api/search?q=tea", "/api/documents/x"])
@@ -54,7 +54,7 @@ def test_a_link_from_elsewhere_leads_to_the_page() -> None:
     guard = Guard.of("127.0.0.1")
     visit = {"host": "localhost", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     guard.check("GET", "/", visit)
-    with pytest.raises(Refused):
+    with pytest.raises(HttpProblem):
         guard.check("POST", "/", visit)
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.requests import ClientDisconnect
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.http.conftest import Server, serving
 from twolane.interfaces.http.admission import Admission
 from twolane.interfaces.http.limits import Rates
-from twolane.interfaces.http.messages import Gone
-from twolane.interfaces.http.problems import Refused
+from twolane.interfaces.http.problems import HttpProblem
 
 
 class TestAdmission:
@@ -36,7 +39,7 @@ class TestAdmission:
                 second = asyncio.ensure_future(room.run(lambda: pool.submit(free.wait)))
                 await asyncio.sleep(0.05)
                 assert (room.working, room.waiting) == (1, 1)
-                with pytest.raises(Refused) as refused:
+                with pytest.raises(HttpProblem) as refused:
                     await room.run(lambda: pool.submit(free.wait))
                 assert refused.value.problem.status == 503
                 assert refused.value.headers["Retry-After"] == "1"
@@ -56,7 +59,7 @@ class TestAdmission:
             room = Admission(working=1, queue=0, seconds=0.05)
             free = threading.Event()
             with ThreadPoolExecutor(1) as pool:
-                with pytest.raises(Refused) as refused:
+                with pytest.raises(HttpProblem) as refused:
                     await room.run(lambda: pool.submit(free.wait))
                 assert refused.value.problem.name == "too-slow"
                 assert room.working == 1
@@ -79,7 +82,7 @@ class TestAdmission:
                 waits = asyncio.ensure_future(room.run(lambda: pool.submit(begun.append, 1), left))
                 await asyncio.sleep(0.05)
                 left.set_result(None)
-                with pytest.raises(Gone):
+                with pytest.raises(ClientDisconnect):
                     await waits
                 free.set()
                 await first
@@ -99,14 +102,14 @@ class TestRates:
         rates = Rates(60, clock=lambda: now[0])
         for _ in range(60):
             rates.count("a")
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(HttpProblem) as refused:
             rates.count("a")
         assert refused.value.headers["Retry-After"] == "1"
         rates.count("b")
         now[0] = 2.0
         rates.count("a")
         rates.count("a")
-        with pytest.raises(Refused):
+        with pytest.raises(HttpProblem):
             rates.count("a")
 
     def test_no_limit(self) -> None:
@@ -125,7 +128,7 @@ class TestRates:
 
 def test_too_many_requests(indexed: Cli, tmp_path: Path) -> None:
     """A client over its rate gets 429 with Retry-After."""
-    with serving(indexed, tmp_path, TWOLANE_REQUESTS_PER_MINUTE="5") as running:
+    with serving(indexed, tmp_path, TWOLANE_SERVER_REQUESTS_PER_MINUTE="5") as running:
         answers = [running.client.get("/api/tags") for _ in range(8)]
     codes = [one.status_code for one in answers]
     assert codes[:5] == [200] * 5
@@ -136,7 +139,11 @@ def test_too_many_requests(indexed: Cli, tmp_path: Path) -> None:
 
 def test_an_overloaded_server_says_no_and_recovers(indexed: Cli, tmp_path: Path) -> None:
     """Some of many requests at once are answered, the others refused quickly; none hangs."""
-    tight = {"TWOLANE_THREADS": "1", "TWOLANE_QUEUE": "1", "TWOLANE_REQUESTS_PER_MINUTE": "0"}
+    tight = {
+        "TWOLANE_SERVER_THREADS": "1",
+        "TWOLANE_SERVER_QUEUE": "1",
+        "TWOLANE_SERVER_REQUESTS_PER_MINUTE": "0",
+    }
     with serving(indexed, tmp_path, **tight) as running:
         path = "/api/why?q=how+do+I+keep+green+plants&doc=Green+tea"
         running.client.get(path)
@@ -171,7 +178,9 @@ def test_processes_answer_alike(server: Server) -> None:
             }
         assert running.client.get("/api/similar?doc=none").status_code == 404
         assert running.client.get("/api/search?q=a&after=never").status_code == 400
-        assert 'lane="dense"' in running.client.get("/metrics").text
+        metrics = running.client.get("/metrics").text
+        assert 'twolane_lane_seconds_count{lane="dense"} 1.0' in metrics
+        assert 'twolane_requests_total{endpoint="search",method="GET",status="200"} 1.0' in metrics
         assert running.stop() == 0
     assert not [line for line in running.said if not line.startswith("{")]
 
@@ -223,8 +232,8 @@ class TestLog:
         assert "verysecret" not in "".join(server.said)
 
     def test_queries_are_told_when_asked(self, indexed: Cli, tmp_path: Path) -> None:
-        """The setting `log_queries` adds path and query."""
-        with serving(indexed, tmp_path, TWOLANE_LOG_QUERIES="true") as running:
+        """The setting `server.log_queries` adds path and query."""
+        with serving(indexed, tmp_path, TWOLANE_SERVER_LOG_QUERIES="true") as running:
             running.client.get("/api/search?q=told", headers={"X-Request-Id": "log-2"})
             line = _line(running, "log-2")
         assert (line["path"], line["query"]) == ("/api/search", "q=told")
@@ -242,7 +251,10 @@ def _line(server: Server, id: str) -> dict[str, object]:
 
 def test_what_has_begun_is_answered_before_the_end(indexed: Cli, tmp_path: Path) -> None:
     """A server that is told to stop finishes its requests, and exits with 0."""
-    with serving(indexed, tmp_path, TWOLANE_THREADS="1") as running, ExitStack() as open_clients:
+    with (
+        serving(indexed, tmp_path, TWOLANE_SERVER_THREADS="1") as running,
+        ExitStack() as open_clients,
+    ):
         clients = [
             open_clients.enter_context(httpx.Client(base_url=running.address, timeout=20))
             for _ in range(6)
@@ -260,3 +272,83 @@ def test_what_has_begun_is_answered_before_the_end(indexed: Cli, tmp_path: Path)
         assert code == 0
         assert answered
         assert all(one.status_code == 200 for one in answered)
+
+
+# A server whose index of words never comes to an end with one word.
+_ENDLESS = """
+import sys
+from pathlib import Path
+from twolane.interfaces.http.serving import serve
+from twolane.settings import Settings
+from twolane.stores.sqlite.lexical import SqliteLexical
+
+def candidates(self, words, scope, *, usual=SqliteLexical.candidates, **options):
+    if any(word.text == "endless" for word in words):
+        with self._db.read() as connection:
+            connection.execute(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+                " SELECT count(*) FROM n"
+            ).fetchall()
+    return usual(self, words, scope, **options)
+
+SqliteLexical.candidates = candidates
+settings = Settings(
+    db=Path(sys.argv[1]),
+    server={"port": 0, "threads": 2},
+    embedding={"embedder": "none"},
+    search={"query_seconds": float(sys.argv[2])},
+)
+serve(settings, started=lambda address: print(address, flush=True))
+"""
+
+
+@contextmanager
+def _endless(tmp_path: Path, query_seconds: float) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    words = [sys.executable, "-c", _ENDLESS, str(tmp_path / "x.db"), str(query_seconds)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def test_searches_without_end_do_not_keep_the_server(tmp_path: Path) -> None:
+    """With a search at work in every thread the server ends a few seconds after the signal."""
+    with _endless(tmp_path, 3600) as (process, address), ThreadPoolExecutor(4) as many:
+        for _ in range(4):
+            many.submit(httpx.get, f"{address}/api/search?q=endless", timeout=30)
+        time.sleep(1)
+        process.terminate()
+        started = time.monotonic()
+        assert process.wait(30) == 0
+        assert time.monotonic() - started < 10
+
+
+def test_a_search_without_end_is_answered(tmp_path: Path) -> None:
+    """When its time is over a search is answered with what is there, and the next one as ever."""
+    with _endless(tmp_path, 0.5) as (_, address), httpx.Client(base_url=address) as client:
+        for _ in range(4):
+            answer = client.get("/api/search?q=endless", timeout=20)
+            assert answer.status_code == 200
+            lanes = {one["lane"]: one["reason"] for one in answer.json()["degraded"]}
+            assert "longer than 0.5 s" in lanes["lexical"]
+        degraded = client.get("/api/search?q=tea", timeout=20).json()["degraded"]
+        assert "lexical" not in [one["lane"] for one in degraded]
+
+
+def test_what_hangs_does_not_keep_the_server() -> None:
+    """Whatever goes on after the signal, the process ends within its last seconds."""
+    code = (
+        "import time\n"
+        "from twolane.interfaces.http import serving\n"
+        "serving._END_SECONDS = 1\n"
+        "with serving._ended_in_any_case() as told_to_stop:\n"
+        "    told_to_stop()\n"
+        "    time.sleep(60)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 1
+    assert "given up" in done.stderr

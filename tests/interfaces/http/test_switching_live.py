@@ -23,7 +23,7 @@ def test_a_model_switch_under_load_is_not_noticed(twolane: Cli, tmp_path: Path) 
     """
     notes = {f"note-{n}.md": f"# Note {n}\n\nAn okapi eats leaf number {n}.\n" for n in range(12)}
     vault = write(tmp_path / "vault", notes)
-    cli = twolane.where(TWOLANE_EMBEDDER="auto")
+    cli = twolane.where(TWOLANE_EMBEDDING_EMBEDDER="auto")
     cli("index", vault)
     with serving(cli, vault) as server:
         wrong: list[object] = []

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import stat
+import subprocess
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import apsw
 import httpx
 import pytest
 
 from tests.interfaces.conftest import NOTES, Cli, write
 from tests.interfaces.http.conftest import Server, serving
-from twolane.errors import BadInput
-from twolane.interfaces.http.tokens import Tokens
-from twolane.scopes import Capability
+from twolane import Library, Settings
+from twolane.model.scope import Capability
 
 
 @pytest.fixture(scope="module")
@@ -113,13 +120,25 @@ class TestServer:
         assert guarded.client.get("/api/tags", headers=again).status_code == 200
 
 
+def test_tokens_that_cannot_be_read_let_nobody_in(twolane: Cli, vault: Path) -> None:
+    """A database that is damaged is told without its path, and health is still answered."""
+    twolane("index", vault)
+    twolane("token", "add", "first")
+    with serving(twolane, vault) as server:
+        header = token(server, "second")
+        assert server.client.get("/api/tags", headers=header).status_code == 200
+        with closing(apsw.Connection(str(twolane.db))) as connection:
+            connection.execute("ALTER TABLE tokens RENAME TO mislaid")
+        for headers in (header, {}):
+            refused = server.client.get("/api/tags", headers=headers)
+            assert refused.status_code in (401, 503)
+            assert twolane.db.name not in refused.text
+        assert server.client.get("/api/tags", headers=header).status_code == 503
+        assert server.client.get("/healthz").status_code == 200
+
+
 class TestStarting:
     """When a server refuses to start."""
-
-    @pytest.fixture
-    def indexed(self, indexed: Cli, tmp_path: Path) -> Cli:
-        """A library with no tokens, whatever other tests did with it."""
-        return indexed.where(TWOLANE_TOKENS=str(tmp_path / "tokens.json"))
 
     @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
     def test_other_machines_need_tokens(self, indexed: Cli, host: str) -> None:
@@ -129,12 +148,12 @@ class TestStarting:
 
     def test_another_name_needs_tokens(self, indexed: Cli) -> None:
         """A name that a proxy forwards makes the server reachable, too."""
-        said = indexed("serve", "--port", "0", code=2, TWOLANE_HOSTS="notes.example").stderr
+        said = indexed("serve", "--port", "0", code=2, TWOLANE_SERVER_HOSTS="notes.example").stderr
         assert "twolane token add" in said
 
     def test_tokens_can_be_asked_for_always(self, indexed: Cli) -> None:
         """The setting makes a local server ask, too."""
-        said = indexed("serve", "--port", "0", code=2, TWOLANE_REQUIRE_TOKEN="always").stderr
+        said = indexed("serve", "--port", "0", code=2, TWOLANE_SERVER_REQUIRE_TOKEN="always").stderr
         assert "twolane token add" in said
 
     def test_an_address_in_use_is_told(self, server: Server) -> None:
@@ -170,44 +189,202 @@ class TestCommand:
         twolane("token", "add", "a", "--owner", "", code=2)
 
 
-class TestFile:
-    """The file of tokens."""
+class TestKept:
+    """Where tokens are kept, and what is known of them."""
 
-    def test_nobody_else_can_read_it_and_it_holds_no_secret(self, tmp_path: Path) -> None:
-        """The file is for its owner's eyes, and even they learn nothing that lets them in."""
-        file = tmp_path / "deep" / "tokens.json"
-        _, secret = Tokens(file).add("a", owner=None, capabilities=[Capability.SEARCH])
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        hidden = secret.split("_", 2)[2]
-        assert len(hidden) > 40
-        assert hidden not in file.read_text("utf-8")
-        assert [one.name for one in file.parent.iterdir()] == ["tokens.json"]
+    def test_no_secret_is_kept(self, twolane: Cli) -> None:
+        """The database is for its owner's eyes, and even they learn nothing that lets them in."""
+        secret = twolane("token", "add", "a", "-q").stdout.strip().split("_", 2)[2]
+        assert stat.S_IMODE(twolane.db.stat().st_mode) == 0o600
+        assert len(secret) > 40
+        for file in twolane.db.parent.iterdir():
+            assert secret.encode() not in file.read_bytes()
 
     def test_only_the_whole_token_counts(self, tmp_path: Path) -> None:
         """A token with another id, prefix or secret is nobody's."""
-        tokens = Tokens(tmp_path / "tokens.json")
-        made, secret = tokens.add("a", owner="ann", capabilities=["admin"])
-        other, _ = tokens.add("b", owner=None, capabilities=["admin"])
-        caller = tokens.caller(secret)
-        assert caller is not None
-        assert (caller.owner, caller.capabilities) == ("ann", {Capability.ADMIN})
-        for wrong in (secret[:-1], secret + "x", "xx" + secret[2:], "", "tl__", made.id):
-            assert tokens.caller(wrong) is None
-        assert tokens.caller(secret.replace(made.id, other.id)) is None
+        with Library.open(
+            tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
+        ) as library:
+            made, text = library.add_token("a", owner="ann", capabilities=["admin"])
+            other, _ = library.add_token("b", capabilities=["admin"])
+            found = library.token_of(text)
+            assert found == made
+            assert (made.owner, made.capabilities) == ("ann", {Capability.ADMIN})
+            for wrong in (text[:-1], text + "x", "xx" + text[2:], "", "tl__", made.id):
+                assert library.token_of(wrong) is None
+            assert library.token_of(text.replace(made.id, other.id)) is None
+            library.revoke_token("a")
+            assert library.token_of(text) is None
+            assert library.token_of(f"tl_{made.id}_") is None
 
-    def test_a_damaged_file_lets_nobody_in(self, tmp_path: Path) -> None:
-        """What is no file of tokens is an error, not an open door."""
-        file = tmp_path / "tokens.json"
-        for text in ("", "[]", "{}", '{"format": "other", "tokens": []}'):
-            file.write_text(text)
-            with pytest.raises(BadInput, match="not a file of tokens"):
-                Tokens(file).all()
+    def test_a_name_is_given_once(self, twolane: Cli) -> None:
+        """Of many that make a token of one name at once, one succeeds."""
+
+        def add(_: int) -> int:
+            words = twolane.arguments("token", "add", "phone")
+            done = subprocess.run(
+                words, env=dict(twolane.environment), capture_output=True, check=False, timeout=60
+            )
+            return done.returncode
+
+        twolane("token", "add", "first")
+        with ThreadPoolExecutor(6) as many:
+            assert sorted(many.map(add, range(6))) == [0, 2, 2, 2, 2, 2]
+
+    def test_the_last_use_is_told(self, guarded: Server) -> None:
+        """A list of tokens says when each was last sent, without a word in the log."""
+        used = token(guarded, "used-once")
+        assert guarded.client.get("/api/tags", headers=used).status_code == 200
+        for _ in range(100):
+            listed = json.loads(guarded.cli("token", "list", "--json").stdout)["tokens"]
+            (one,) = (one for one in listed if one["name"] == "used-once")
+            if one["used"] is not None:
+                break
+            time.sleep(0.05)
+        assert one["used"] >= one["created"]
+        assert one["expires"] is None
+        assert "used-once  all documents" in guarded.cli("token", "list").stdout
+
+
+class TestStaying:
+    """Who asked for tokens once is never open to everybody by accident."""
+
+    def test_revoking_the_last_one_opens_nothing(self, twolane: Cli, vault: Path) -> None:
+        """A running server and one that is started later let nobody in without a token."""
+        twolane("index", vault)
+        with serving(twolane, vault) as server:
+            assert server.client.get("/api/tags").status_code == 200
+            header = token(server, "only")
+            assert server.client.get("/api/tags").status_code == 401
+            twolane("token", "revoke", "only")
+            assert twolane("token", "list").stderr == "no tokens\n"
+            assert server.client.get("/api/tags", headers=header).status_code == 401
+            assert server.client.get("/api/tags").status_code == 401
+        with serving(twolane, vault) as server:
+            assert server.client.get("/api/tags").status_code == 401
+            again = token(server, "only")
+            assert server.client.get("/api/tags", headers=again).status_code == 200
+
+    def test_it_is_opened_on_purpose_only(self, twolane: Cli, vault: Path) -> None:
+        """The setting `never` lets everybody on this machine in, and nobody else."""
+        twolane("index", vault)
+        twolane("token", "add", "only")
+        with serving(twolane, vault, TWOLANE_SERVER_REQUIRE_TOKEN="never") as server:
+            assert server.client.get("/api/tags").status_code == 200
+        others = {"TWOLANE_SERVER_REQUIRE_TOKEN": "never", "TWOLANE_SERVER_HOSTS": "notes.example"}
+        said = twolane("serve", "--port", "0", code=2, **others).stderr
+        assert "can be reached by others" in said
+
+    def test_a_token_ends_when_it_was_told_to(self, twolane: Cli, vault: Path) -> None:
+        """After its time a token lets nobody in, and the answer says why."""
+        twolane("index", vault)
+        end = datetime.now(UTC) + timedelta(seconds=12)
+        expires = end.strftime("%Y-%m-%dT%H:%M:%S")
+        text = twolane("token", "add", "short", "--expires", expires, "-q").stdout.strip()
+        header = {"Authorization": f"Bearer {text}"}
+        with serving(twolane, vault) as server:
+            assert server.client.get("/api/tags", headers=header).status_code == 200
+            time.sleep(max(0.0, (end - datetime.now(UTC)).total_seconds()))
+            refused = server.client.get("/api/tags", headers=header)
+            assert refused.status_code == 401
+            assert refused.json()["detail"] == "the token has expired"
+            assert server.client.get("/api/tags").status_code == 401
+        assert "expired" in twolane("token", "list").stdout
+        twolane("token", "add", "late", "--expires", "2001-01-01", code=2)
+
+    def test_a_backup_brings_no_token_back(self, twolane: Cli, vault: Path, tmp_path: Path) -> None:
+        """What was revoked after a backup stays revoked when that is restored."""
+        twolane("index", vault)
+        twolane("backup", tmp_path / "open.db")
+        text = twolane("token", "add", "gone", "-q").stdout.strip()
+        twolane("backup", tmp_path / "copy.db")
+        twolane("token", "revoke", "gone")
+        twolane("token", "add", "kept")
+        for copy in ("copy.db", "open.db"):
+            twolane("restore", tmp_path / copy)
+            listed = json.loads(twolane("token", "list", "--json").stdout)["tokens"]
+            assert [one["name"] for one in listed] == ["kept"]
+            with serving(twolane, vault) as server:
+                header = {"Authorization": f"Bearer {text}"}
+                assert server.client.get("/api/tags", headers=header).status_code == 401
+                assert server.client.get("/api/tags").status_code == 401
+        assert twolane("doctor").returncode == 0
+
+
+# A file of tokens as earlier versions wrote it, and the one token in it.
+OLD_TOKEN = "tl_0123456789ab_old-secret"
+OLD_FILE: dict[str, Any] = {
+    "format": "twolane-tokens-1",
+    "tokens": [
+        {
+            "id": "0123456789ab",
+            "name": "old",
+            "owner": None,
+            "capabilities": ["search.use"],
+            "created": "2024-05-01T12:00:00+00:00",
+            "sha256": hashlib.sha256(b"old-secret").hexdigest(),
+        }
+    ],
+}
+
+
+class TestEarlierFile:
+    """The file in which earlier versions kept tokens."""
+
+    def test_it_is_taken_over_once(self, twolane: Cli, vault: Path) -> None:
+        """Its tokens are as good as before, and one that is revoked never comes back."""
+        twolane("index", vault)
+        file = twolane.db.with_suffix(".tokens.json")
+        file.write_text(json.dumps(OLD_FILE))
+        header = {"Authorization": f"Bearer {OLD_TOKEN}"}
+        with serving(twolane, vault) as server:
+            assert server.client.get("/api/tags").status_code == 401
+            assert server.client.get("/api/tags", headers=header).status_code == 200
+            assert not file.exists()
+            twolane("token", "revoke", "old")
+            file.write_text(json.dumps(OLD_FILE))
+            assert twolane("token", "list").stderr == "no tokens\n"
+            assert server.client.get("/api/tags", headers=header).status_code == 401
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "[]",
+            "{}",
+            '{"format": "other", "tokens": []}',
+            json.dumps({**OLD_FILE, "tokens": [{**OLD_FILE["tokens"][0], "capabilities": ["x"]}]}),
+            json.dumps({**OLD_FILE, "tokens": [{**OLD_FILE["tokens"][0], "created": "never"}]}),
+            json.dumps({**OLD_FILE, "tokens": [{**OLD_FILE["tokens"][0], "name": 7}]}),
+        ],
+    )
+    def test_a_damaged_one_lets_nobody_in(self, twolane: Cli, vault: Path, text: str) -> None:
+        """What is no file of tokens is an error for whoever starts the server, not an open door."""
+        twolane("index", vault)
+        file = twolane.db.with_suffix(".tokens.json")
+        file.write_text(text)
+        for words in (("serve", "--port", "0"), ("token", "list")):
+            assert "not a file of tokens" in twolane(*words, code=2).stderr
+        assert file.read_text() == text
+
+    def test_a_running_server_does_not_look_at_it(self, guarded: Server) -> None:
+        """A file that appears later neither opens nor stops a server, and no answer names it."""
+        file = guarded.cli.db.with_suffix(".tokens.json")
+        header = token(guarded, "before-damage")
+        file.write_text("{")
+        try:
+            assert guarded.client.get("/api/tags", headers=header).status_code == 200
+            refused = guarded.client.get("/api/tags")
+            assert refused.status_code == 401
+            assert file.name not in refused.text
+        finally:
+            file.unlink()
 
 
 def test_the_library_checks_capabilities_itself(indexed: Cli) -> None:
     """What a scope may not do is refused by the library, whatever interface made the scope."""
     from twolane import Library, Scope
-    from twolane.errors import NotPermitted
+    from twolane.model.errors import NotPermitted
 
     nothing = Scope(capabilities=frozenset())
     with Library.open(indexed.db) as library:
@@ -228,7 +405,7 @@ def test_the_library_checks_capabilities_itself(indexed: Cli) -> None:
 def test_cross_site_pages_can_be_allowed(indexed: Cli, tmp_path: Path) -> None:
     """A site in `origins` may ask and read; every other one stays out."""
     origin = "https://notes.example"
-    with serving(indexed, tmp_path, TWOLANE_ORIGINS=origin) as running:
+    with serving(indexed, tmp_path, TWOLANE_SERVER_ORIGINS=origin) as running:
         client: httpx.Client = running.client
         ask = {"Origin": origin, "Access-Control-Request-Method": "POST"}
         preflight = client.options("/api/documents", headers=ask)

@@ -17,11 +17,12 @@ from mcp.shared.exceptions import MCPError
 from tests.builders import COLLECTION, prepared, put
 from tests.interfaces.conftest import Cli, write
 from twolane import Library, Scope, Settings
-from twolane.chunking import estimate_tokens
+from twolane.ingest.chunking import estimate_tokens
 from twolane.interfaces.mcp import texts
 from twolane.interfaces.mcp.tools import TOOLS
-from twolane.model import Collection
-from twolane.stores.memory import MemoryStore
+from twolane.model.document import Collection
+from twolane.ports.documents import PutCollection
+from twolane.stores.memory import memory_stores
 
 NOTES = {
     "garden/compost.md": (
@@ -128,8 +129,8 @@ def test_everything_over_one_connection(library: Cli) -> None:
 def test_copies_are_told() -> None:
     """A result names a few of its copies, and a copy names what it is a copy of."""
     letter = "The wheel of the tide mill was mended in spring, when the water stood low and clear."
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(store, *(prepared(f"mill-{number}", letter, title="Tide mill") for number in range(5)))
     with Library(store, Settings(), None) as library:
         first, *_, last = (
@@ -144,15 +145,15 @@ def test_copies_are_told() -> None:
 
 def test_a_filter_that_cannot_be_read_is_told() -> None:
     """An agent learns which of its filters was searched as words, and what it could write."""
-    with Library(MemoryStore(), Settings(), None) as library:
+    with Library(memory_stores(), Settings(), None) as library:
         said = texts.found(library, Scope(), library.search("mill after:someday"), 1000)
     assert "\nafter:someday was searched as words: 'someday' is not a date; write 2024" in said
 
 
 def test_a_tag_that_no_document_has_is_told() -> None:
     """An agent learns that the tag is not there, and which ones are like it."""
-    store = MemoryStore()
-    store.add_collection(Collection(COLLECTION))
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(store, prepared("mill", "The tide mill.", tags=("water/mills",)))
     with Library(store, Settings(), None) as library:
         said = texts.found(library, Scope(), library.search("mill tag:mills"), 1000)

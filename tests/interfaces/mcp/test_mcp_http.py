@@ -220,7 +220,11 @@ def test_bad_messages_are_refused(
 def test_an_overloaded_server_says_no_to_agents_too(tmp_path: Path) -> None:
     """Of many calls at once some are answered and the others refused, to be tried again."""
     cli = indexed(tmp_path)
-    tight = {"TWOLANE_THREADS": "1", "TWOLANE_QUEUE": "1", "TWOLANE_REQUESTS_PER_MINUTE": "0"}
+    tight = {
+        "TWOLANE_SERVER_THREADS": "1",
+        "TWOLANE_SERVER_QUEUE": "1",
+        "TWOLANE_SERVER_REQUESTS_PER_MINUTE": "0",
+    }
     arguments = {"query": "okapis paragraph", "doc": "long.md"}
     call = {**LIST, "method": "tools/call", "params": {"name": "why", "arguments": arguments}}
 

@@ -27,7 +27,7 @@ def test_the_reader_opens_at_the_passage(page: Page) -> None:
 def test_documents_lead_to_their_program(new_page: PageMaker, served: Server) -> None:
     """With a template for links, results and the reader open the document in its own program."""
     template = "obsidian://open?file={file}"
-    with serving(served.cli, served.vault, TWOLANE_LINK_TEMPLATE=template) as server:
+    with serving(served.cli, served.vault, TWOLANE_RESULTS_LINK_TEMPLATE=template) as server:
         page = new_page(at=server.address)
         search(page, "compost that does not smell")
         wanted = "obsidian://open?file=garden/compost.md"

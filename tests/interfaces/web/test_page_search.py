@@ -229,7 +229,7 @@ def test_a_lane_that_cannot_run_is_named(
     cli = _at(folder / "home")
     vault = write(folder / "vault", {"soup.md": NOTES["kitchen/soup.md"]})
     cli("index", vault, "--no-wait")
-    with serving(cli, vault, TWOLANE_EMBEDDER="none") as running:
+    with serving(cli, vault, TWOLANE_EMBEDDING_EMBEDDER="none") as running:
         page = new_page(f"{running.address}/?q=soup", at=running.address)
         expect(page.locator("[data-degraded=dense]")).to_contain_text("Without meaning:")
         assert titles(page) == ["Tomato soup"]

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import BadInput, NoSuchDocument
-from twolane.interfaces import writing_wire
 from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
-from twolane.scopes import Scope
+from twolane.interfaces.cli.options import TIMES, AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.wire.documents import deleted_documents, saved_documents
+from twolane.model.errors import BadInput, NoSuchDocument
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
-    from twolane.drafts import Saved
     from twolane.library import Library
+    from twolane.model.draft import Saved
 
 References = Annotated[
     list[str], typer.Argument(metavar="DOC...", help="Ids, paths, URLs, unique titles or aliases.")
@@ -27,8 +27,6 @@ DeletedIds = Annotated[
     list[str] | None,
     typer.Argument(metavar="[DOC...]", help="Ids, URLs, unique titles or aliases."),
 ]
-
-_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
 
 
 def delete(
@@ -115,7 +113,7 @@ def touch(
     references: References,
     at: Annotated[
         datetime | None,
-        typer.Option("--at", metavar="TIME", help="When, if not now; UTC.", formats=_TIMES),
+        typer.Option("--at", metavar="TIME", help="When, if not now; UTC.", formats=TIMES),
     ] = None,
     as_json: AsJson = False,
     db: Db = None,
@@ -142,7 +140,7 @@ def ids_of(library: Library, references: Sequence[str]) -> list[str]:
 def tell(saved: Sequence[Saved], what: str, *, as_json: bool, quiet: bool) -> None:
     """Say what became of the documents."""
     if as_json:
-        output.say_json(writing_wire.saved_json(saved))
+        output.say_json(saved_documents(saved))
     elif not quiet:
         changed = sum(one.changed for one in saved)
         output.say(f"{output.counted(changed, 'document')} {what}")
@@ -165,7 +163,7 @@ def _deleted_ids(library: Library, references: Sequence[str]) -> list[str]:
 def _list_deleted(library: Library, *, as_json: bool) -> None:
     gone = library.deleted(scope=_NAMED)
     if as_json:
-        output.say_json(writing_wire.deleted_json(gone))
+        output.say_json(deleted_documents(gone))
         return
     for one in gone:
         output.say((one.id, output.PLACE), f"  {one.title}")

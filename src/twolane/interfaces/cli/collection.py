@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import BadInput
-from twolane.interfaces import writing_wire
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8, typed
-from twolane.model import Kind
-from twolane.scopes import Scope
+from twolane.interfaces.wire import documents as wire
+from twolane.model.document import Kind
+from twolane.model.errors import BadInput
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
-    from twolane.model import Collection
+    from twolane.model.document import Collection
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the collection.")]
 Include = Annotated[
@@ -76,7 +76,7 @@ def show(
         held = library.collections()
         counts = library.facets(scope=Scope(archived=True)).collections
     if as_json:
-        output.say_json(writing_wire.collections_json(held, counts))
+        output.say_json(wire.collections_details(held, counts))
         return
     for one in held:
         output.say((one.name, output.TITLE), ("  ", ""), (one.root or "", output.DIM))
@@ -147,7 +147,7 @@ def remove(
             raise BadInput(f"{chosen!r} holds {held_there}; to delete all of it, add --yes")
         gone = library.remove_collection(chosen)
     if as_json:
-        output.say_json(writing_wire.removed_json(chosen, gone))
+        output.say_json(wire.RemovedCollection(removed=chosen, documents=gone))
     elif not quiet:
         output.say((chosen, output.TITLE), f" is gone, with {output.counted(gone, 'document')}")
 
@@ -159,7 +159,7 @@ def _patterns(given: Sequence[str] | None) -> tuple[str, ...]:
 
 def _tell(one: Collection, what: str, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        output.say_json(writing_wire.collection_json(one))
+        output.say_json(wire.collection_details(one))
     elif not quiet:
         output.say((one.name, output.TITLE), f" {what}")
 

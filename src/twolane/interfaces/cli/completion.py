@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import TwolaneError
+from twolane.model.errors import TwolaneError
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -37,16 +38,17 @@ def held_names(filter: str) -> Callable[[str], list[str]] | None:
         return None
 
     def complete(incomplete: str) -> list[str]:
+        # A message would land in the middle of the line that is being typed.
+        logging.disable()
         try:
             from twolane.interfaces.cli.opening import open_library
             from twolane.settings import Settings
 
             # Names need no model.
-            settings = Settings.load(arguments={"embedder": "none"}).settings
+            settings = Settings.load(arguments={"embedding.embedder": "none"}).settings
             with open_library(settings) as library:
                 return sorted(one for one in read(library) if one.startswith(incomplete))
         except (TwolaneError, OSError):
-            # A message would land in the middle of the line that is being typed.
             return []
 
     return complete

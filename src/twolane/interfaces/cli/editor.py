@@ -8,11 +8,11 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.errors import BadInput
+from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from twolane.answers import Result
     from twolane.library import Library
+    from twolane.model.answer import Result
 
 # How editors are told a line; what is not listed gets the file alone.
 _PLUS = frozenset(
@@ -37,13 +37,13 @@ def open_result(library: Library, result: Result) -> str:
     if not file.is_file():
         raise BadInput(f"{file} is gone; bring the index up to date with: twolane index")
     line = result.lines[0] if result.lines else 1
-    editor = library.settings.editor
+    editor = library.settings.results.editor
     if editor:
         _edit(editor, file, line)
         return f"{file}:{line}"
     link = library.links([result]).get(result.id)
     if link is None:
-        raise BadInput("no editor is known; set EDITOR, or the setting `editor` of Twolane")
+        raise BadInput("no editor is known; set EDITOR, or the setting `results.editor` of Twolane")
     _browse(link)
     return link
 
@@ -52,7 +52,7 @@ def edit_command(editor: str, file: Path, line: int) -> list[str]:
     """The words that start an editor with a file at a line."""
     words = shlex.split(editor)
     if not words:
-        raise BadInput("the setting `editor` names no program")
+        raise BadInput("the setting `results.editor` names no program")
     name = Path(words[0]).name.lower().removesuffix(".exe")
     if name in _PLUS:
         return [*words, f"+{line}", str(file)]
@@ -69,7 +69,7 @@ def _edit(editor: str, file: Path, line: int) -> None:
     try:
         command = edit_command(editor, file, line)
     except ValueError as error:
-        raise BadInput(f"the setting `editor` cannot be read: {error}") from error
+        raise BadInput(f"the setting `results.editor` cannot be read: {error}") from error
     try:
         # The editor is the user's own choice, and gets the terminal.
         done = subprocess.run(command, check=False)  # noqa: S603

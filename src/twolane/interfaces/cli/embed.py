@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import EmbedderUnavailable
-from twolane.interfaces import failures, wire
+from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.cli.progress import passages_bar
+from twolane.interfaces.wire import indexing as wire
+from twolane.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
+    from twolane.embedding.pipeline.switching import Gate
     from twolane.library import Library
     from twolane.library.embedding import Embedded
-    from twolane.pipeline.switching import Gate
 
 
 def embed(
@@ -58,7 +59,7 @@ def embed(
     verbose: Verbose = False,
 ) -> int:
     """Give the passages that lack a vector one."""
-    others = {"gate_tolerance": tolerance}
+    others = {"embedding.gate_tolerance": tolerance}
     settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
     try:
         with open_library(settings) as library:
@@ -75,7 +76,7 @@ def embed(
         output.error("interrupted; what was embedded is kept; run the same command to go on")
         return failures.INTERRUPTED
     if as_json:
-        output.say_json(wire.embedded_json(embedded))
+        output.say_json(wire.embedded(embedded))
     else:
         _tell(embedded, quiet=quiet)
     if embedded.stopped is not None:
@@ -88,7 +89,7 @@ def _gate(library: Library, golden: Path | None) -> Gate | None:
         return None
     from twolane.interfaces.gates import golden_gate
 
-    return golden_gate(library, golden, library.settings.gate_tolerance)
+    return golden_gate(library, golden, library.settings.embedding.gate_tolerance)
 
 
 def _tell(embedded: Embedded, *, quiet: bool) -> None:

@@ -15,16 +15,16 @@ from twolane.interfaces.cli.eval_freshness import freshness
 from twolane.interfaces.cli.eval_golden import golden
 from twolane.interfaces.cli.eval_report import report, tables
 from twolane.interfaces.cli.eval_run import run
-from twolane.interfaces.cli.eval_xquad import xquad
+from twolane.interfaces.cli.eval_suite import suite
 from twolane.interfaces.cli.guard import guarded
 
 COMMANDS = (
     run,
+    suite,
     compare,
     gate,
     ablate,
     calibrate,
-    xquad,
     report,
     tables,
     freshness,

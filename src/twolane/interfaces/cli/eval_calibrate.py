@@ -8,36 +8,35 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import tuning_wire
 from twolane.interfaces.cli.eval_options import (
     DEFAULT_RUNS,
     AskedDb,
     Given,
+    GoldenSets,
     Runs,
-    bench_folder,
+    asked_library,
+    load_sets,
+    say_grid,
+    say_stored,
     settings_of,
 )
-from twolane.interfaces.cli.eval_printing import say_grid
-from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
+from twolane.interfaces.cli.opening import load_settings, settings_file
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose
-from twolane.interfaces.cli.progress import Steps, steps_bar
+from twolane.interfaces.cli.progress import steps_bar
+from twolane.interfaces.wire import evaluation as wire
 from twolane.settings import Settings, relevance_path
 
 if TYPE_CHECKING:
-    from twolane.evaluation.calibration import Calibration, Sample, Threshold
-    from twolane.evaluation.golden import GoldenSet
-    from twolane.library import Library
+    from twolane.evaluation.calibration import Calibration, Threshold
 
-_SETTING = "min_similarity"
+_SETTING = "search.min_similarity"
 
 # The longest bar of a histogram.
 _WIDTH = 30
 
 
 def calibrate(
-    golden: Annotated[
-        list[Path], typer.Argument(metavar="GOLDEN...", help="Golden sets: files or BEIR folders.")
-    ],
+    golden: GoldenSets,
     write: Annotated[
         bool, typer.Option("--write", help="Put the threshold into your settings file.")
     ] = False,
@@ -63,71 +62,40 @@ def calibrate(
     verbose: Verbose = False,
 ) -> None:
     """Show which similarities are relevant; propose a threshold; fit a relevance."""
-    from twolane.evaluation.calibration import calibrate as calibrated
-    from twolane.evaluation.calibration import open_settings
-    from twolane.evaluation.calibration_files import save_calibration
-    from twolane.evaluation.golden import load_golden, validate
+    import twolane.evaluation.calibration as calibration
 
     loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
-    settings = open_settings(loaded.settings)
-    sets = [(path, load_golden(path)) for path in golden]
-    for _, one in sets:
-        validate(one)
+    settings = calibration.open_settings(loaded.settings)
+    samples = []
     with steps_bar(quiet=quiet) as steps:
-        samples = [_sampled(one, path, settings, bool(db), steps) for path, one in sets]
+        for path, one in load_sets(golden):
+            with asked_library(one, path, settings, steps.step, has_db=db is not None) as library:
+                steps.step(f"asking {one.name}")
+                samples.append(calibration.sample(one, library, steps.show))
         steps.step("fitting")
-        found = calibrated(samples, keep=keep)
-    file = save_calibration(found, runs)
+        found = calibration.calibrate(samples, keep=keep)
+    file = calibration.save_calibration(found, runs)
     adopted = _adopt(found, settings, asked=adopting)
     change = _write(settings_file(loaded), found.proposed) if write else None
     if as_json:
-        output.say_json(tuning_wire.calibration_json(found, file, change, adopted))
+        output.say_json(wire.calibration(found, file, change, adopted))
         return
     _tell(found, keep)
-    if not quiet:
-        output.say("stored in ", (str(file), output.PLACE))
-        if adopted is None:
-            output.say("searches keep the relevance that they have; --adopt gives them this one")
-        else:
-            output.say("searches use this relevance: ", (str(adopted), output.PLACE))
+    say_stored(file, quiet=quiet)
+    if not quiet and adopted is None:
+        output.say("searches keep the relevance that they have; --adopt gives them this one")
+    elif not quiet:
+        output.say("searches use this relevance: ", (str(adopted), output.PLACE))
     if change is not None:
         _tell_change(settings_file(loaded), change, quiet=quiet)
     elif not quiet:
         output.say(f"--write puts {_SETTING} into your settings file.")
 
 
-def _sampled(
-    golden: GoldenSet, path: Path, settings: Settings, has_db: bool, steps: Steps
-) -> Sample:
-    from twolane.evaluation.calibration import sample
-
-    with _library(golden, path, settings, has_db, steps) as library:
-        steps.step(f"asking {golden.name}")
-        return sample(golden, library, steps.show)
-
-
-def _library(
-    golden: GoldenSet, path: Path, settings: Settings, has_db: bool, steps: Steps
-) -> Library:
-    from twolane.evaluation.golden import validate
-    from twolane.evaluation.naming import Names
-    from twolane.evaluation.running import bench
-
-    if not has_db:
-        return bench(golden, path, settings, bench_folder(settings), steps.step)
-    library = open_library(settings)
-    try:
-        validate(golden, Names(library).known())
-    except BaseException:
-        library.close()
-        raise
-    return library
-
-
 def _adopt(found: Calibration, settings: Settings, *, asked: bool) -> Path | None:
     """Give searches the fit if they have none for the space, or if that was asked for."""
-    from twolane.evaluation.calibration_files import adopt
-    from twolane.relevance_files import known_fits
+    from twolane.evaluation.calibration import adopt
+    from twolane.ranking.relevance_files import known_fits
 
     if not asked and known_fits(settings).knows(found.space):
         return None
@@ -138,8 +106,8 @@ def _adopt(found: Calibration, settings: Settings, *, asked: bool) -> Path | Non
 
 def _write(file: Path, threshold: Threshold) -> str:
     """Put the threshold into the settings file; what changed in it, or nothing."""
+    from twolane.evaluation.files import write_text
     from twolane.evaluation.settings_text import difference, with_setting
-    from twolane.evaluation.text_files import write_text
 
     # Line ends are the user's, so they are not translated.
     before = file.read_bytes().decode("utf-8") if file.exists() else ""
@@ -150,9 +118,6 @@ def _write(file: Path, threshold: Threshold) -> str:
     return difference(before, after, file.name)
 
 
-# ------------------------------------------------------------------------------- what is printed
-
-
 def _tell(found: Calibration, keep: float | None) -> None:
     queries = sum(one.queries for one in found.samples)
     output.say(
@@ -161,34 +126,21 @@ def _tell(found: Calibration, keep: float | None) -> None:
         f"{sum(len(one.relevant) for one in found.samples):,} relevant and "
         f"{sum(len(one.irrelevant) for one in found.samples):,} irrelevant pairs",
     )
-    _tell_histogram(found)
-    _tell_quantiles(found)
+    _tell_distributions(found)
     _tell_thresholds(found, keep)
     _tell_reliability(found)
 
 
-def _tell_histogram(found: Calibration) -> None:
-    most = [max(row[kind] for row in found.histogram) for kind in (2, 3)]
+def _tell_distributions(found: Calibration) -> None:
+    most = [max(row[kind] for row in found.histogram) or 1 for kind in (2, 3)]
     rows = [["similarity", "relevant", "", "irrelevant", ""]]
-    for low, high, relevant, irrelevant in found.histogram:
-        bars = [
-            "█" * round(_WIDTH * count / largest) if largest else ""
-            for count, largest in zip((relevant, irrelevant), most, strict=True)
-        ]
-        rows.append(
-            [
-                f"{_signed(low)} to {_signed(high)}",
-                f"{relevant:,}",
-                bars[0],
-                f"{irrelevant:,}",
-                bars[1],
-            ]
-        )
+    for low, high, *counts in found.histogram:
+        row = [f"{_signed(low)} to {_signed(high)}"]
+        for count, largest in zip(counts, most, strict=True):
+            row += [f"{count:,}", "█" * round(_WIDTH * count / largest)]
+        rows.append(row)
     say_grid(rows)
     output.say()
-
-
-def _tell_quantiles(found: Calibration) -> None:
     head = ["", *(f"{share:.0%}" for share, _, _ in found.quantiles)]
     relevant = ["relevant", *(_signed(row[1]) for row in found.quantiles)]
     irrelevant = ["irrelevant", *(_signed(row[2]) for row in found.quantiles)]
@@ -217,23 +169,17 @@ def _tell_reliability(found: Calibration) -> None:
 
     output.say(("relevance of results", output.TITLE), ", each rated by a fit without its query")
     rows = [["fit", "Brier", "ECE", "AUROC", "AUROC answerable"]]
-    for one in found.rated:
-        said = one.reliability
-        told = "" if one.answerable is None else share(one.answerable)
-        rows.append([one.name, f"{said.brier:.4f}", share(said.ece), share(said.auroc), told])
+    for rated in found.rated:
+        said = rated.reliability
+        told = "" if rated.answerable is None else share(rated.answerable)
+        rows.append([rated.name, f"{said.brier:.4f}", share(said.ece), share(said.auroc), told])
     say_grid(rows)
     output.say()
     best = next(one for one in found.rated if one.name == "logistic").reliability
     bins = [["predicted", "results", "mean", "relevant"]]
-    bins += [
-        [
-            f"{one.low:.1f} to {one.high:.1f}",
-            f"{one.count:,}",
-            share(one.predicted),
-            share(one.relevant),
-        ]
-        for one in best.bins
-    ]
+    for one in best.bins:
+        row = [f"{one.low:.1f} to {one.high:.1f}", f"{one.count:,}"]
+        bins.append([*row, share(one.predicted), share(one.relevant)])
     say_grid(bins)
     output.say()
     alone = [f"{share(found.fits.semantic.threshold)} by meaning alone"]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import eval_wire, failures
+from twolane.interfaces import failures
 from twolane.interfaces.cli.eval_options import DEFAULT_MEASURE, Measure
 from twolane.interfaces.cli.options import AsJson, Quiet
+from twolane.interfaces.wire import evaluation as wire
 
 if TYPE_CHECKING:
     from twolane.evaluation.comparing import Change, Comparison
@@ -35,7 +36,7 @@ def compare(
     found = comparing.compare(old, new, measure)
     differences = comparing.circumstances(old, new)
     if as_json:
-        output.say_json(eval_wire.comparison_json(found, differences, rows))
+        output.say_json(wire.comparison(found, differences, rows))
         return
     _show(found, old, new)
     for what, was, now in differences:
@@ -63,7 +64,7 @@ def gate(
     found = comparing.compare(load_run(baseline), load_run(run), measure)
     passed = comparing.passes(found, tolerance)
     if as_json:
-        output.say_json(eval_wire.gate_json(found, tolerance, passed=passed))
+        output.say_json(wire.gate_decision(found, tolerance, passed=passed))
     elif not (passed and quiet):
         verdict = ("passed", output.GOOD) if passed else ("regression", output.BAD)
         output.say(verdict, f": {_moved(found)} (tolerance {tolerance:g})")

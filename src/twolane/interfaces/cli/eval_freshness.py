@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import eval_wire, failures
-from twolane.interfaces.cli.eval_printing import say_grid
+from twolane.interfaces import failures
+from twolane.interfaces.cli.eval_options import say_grid
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.wire import evaluation as wire
 
 if TYPE_CHECKING:
     import twolane.evaluation.freshness as evaluation
@@ -36,7 +37,7 @@ def freshness(
     with open_library(settings) as library:
         found = evaluation.freshness(library)
     if as_json:
-        output.say_json(eval_wire.freshness_json(found))
+        output.say_json(wire.freshness(found))
     else:
         _show(found, quiet=quiet)
     return failures.PROBLEMS if strict and found.stale else failures.OK
@@ -62,7 +63,6 @@ def _show(found: evaluation.Freshness, *, quiet: bool) -> None:
         output.say((found.degraded, output.BAD))
     _list("no vector: not found by meaning", found.missing)
     _list("only some passages have a vector", found.partial)
-    _list("found by the vector of the same text under an older title", found.borrowed)
     if found.pending or found.failed:
         output.say(
             f"{output.counted(found.pending, 'passage')} pending, {found.failed:,} failed; ",

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import BadInput
-from twolane.interfaces import eval_wire
-from twolane.interfaces.cli.eval_options import bench_folder
+from twolane.interfaces.cli.eval_options import asked_library
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 from twolane.interfaces.cli.progress import steps_bar
+from twolane.interfaces.wire import evaluation as wire
+from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
     from twolane.evaluation.golden import GoldenSet
-    from twolane.settings import Settings
 
 golden = typer.Typer(
     name="golden",
@@ -58,11 +57,10 @@ def build(
     verbose: Verbose = False,
 ) -> None:
     """Make a golden set from your own notes, without judging anything."""
-    from twolane.evaluation.golden import save_golden, validate
-    from twolane.evaluation.golden_build import Recipe
+    from twolane.evaluation.golden import Names, validate, vault_of
+    from twolane.evaluation.golden_build import Hiding, Recipe
     from twolane.evaluation.golden_build import build as build_sets
-    from twolane.evaluation.golden_hiding import Hiding
-    from twolane.evaluation.naming import Names, vault_of
+    from twolane.evaluation.golden_formats import save_golden
 
     if hide_words not in list(Hiding):
         raise BadInput(f"--hide-words {hide_words!r} is none of {', '.join(Hiding)}")
@@ -108,9 +106,8 @@ def add(
     verbose: Verbose = False,
 ) -> None:
     """Add a query that you have judged to a golden set; the file is made if need be."""
-    from twolane.evaluation.golden import save_golden
-    from twolane.evaluation.golden_adding import Judged, open_set, with_query
-    from twolane.evaluation.naming import Names, vault_of
+    from twolane.evaluation.golden import GoldenQuery, Names, vault_of, with_query
+    from twolane.evaluation.golden_formats import open_set, save_golden
 
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     with open_library(settings) as library:
@@ -120,7 +117,8 @@ def add(
             found = (library.document(typed(one)) for one in references or ())
             return tuple(names.of(document) for document in found)
 
-        judged = Judged(
+        judged = GoldenQuery(
+            id="",
             query=typed(query),
             relevant=resolved(relevant),
             partial=resolved(partial),
@@ -149,7 +147,8 @@ def check(
     verbose: Verbose = False,
 ) -> None:
     """Check that a golden set can be read, makes sense, and names notes that exist."""
-    from twolane.evaluation.golden import corpus_ids, load_golden, validate
+    from twolane.evaluation.golden import validate
+    from twolane.evaluation.golden_formats import corpus_ids, load_golden
 
     if db is not None and vault is not None:
         raise BadInput("give the notes either as --db or as --vault, not both")
@@ -158,10 +157,11 @@ def check(
     validate(found)
     if vault is not None:
         found = replace(found, vault=str(vault.expanduser().resolve()))
-    if db is not None:
-        _check_database(found, settings)
-    elif found.vault is not None:
-        _check_vault(found, file, settings, quiet=quiet)
+    if db is not None or found.vault is not None:
+        # Words are enough to know which notes there are.
+        words_only = settings.changed(embedding={"embedder": "none"}) if db is None else settings
+        with steps_bar(quiet=quiet) as steps:
+            asked_library(found, file, words_only, steps.step, has_db=db is not None).close()
     elif file.is_dir():
         validate(found, corpus_ids(file))
     elif not quiet:
@@ -173,26 +173,9 @@ for _command in (build, add, check):
     golden.command()(guarded(_command))
 
 
-def _check_database(found: GoldenSet, settings: Settings) -> None:
-    from twolane.evaluation.golden import validate
-    from twolane.evaluation.naming import Names
-
-    with open_library(settings) as library:
-        validate(found, Names(library).known())
-
-
-def _check_vault(found: GoldenSet, file: Path, settings: Settings, *, quiet: bool) -> None:
-    from twolane.evaluation.running import bench
-
-    # Words are enough to know which notes there are.
-    words_only = replace(settings, embedder="none")
-    with steps_bar(quiet=quiet) as steps:
-        bench(found, file, words_only, bench_folder(settings), steps.step).close()
-
-
 def _tell(sets: Sequence[tuple[Path, GoldenSet]], *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        output.say_json(eval_wire.golden_json(sets))
+        output.say_json(wire.golden_files(sets))
         return
     if quiet:
         return

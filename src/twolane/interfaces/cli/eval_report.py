@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import BadInput
-from twolane.interfaces import eval_wire, failures
+from twolane.interfaces import failures
 from twolane.interfaces.cli.eval_options import (
     DEFAULT_MEASURES,
     DEFAULT_RUNS,
@@ -18,6 +17,8 @@ from twolane.interfaces.cli.eval_options import (
     measures_of,
 )
 from twolane.interfaces.cli.options import AsJson, Quiet, typed
+from twolane.interfaces.wire import evaluation as wire
+from twolane.model.errors import BadInput
 
 
 def report(
@@ -36,9 +37,9 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write one HTML file that shows runs side by side, or the same as Markdown."""
+    from twolane.evaluation.files import write_text
     from twolane.evaluation.report import gather, html_report, markdown_report
     from twolane.evaluation.runs import load_run
-    from twolane.evaluation.text_files import write_text
 
     if html is None and markdown is None:
         raise BadInput("say where the report goes: -o report.html, --markdown report.md, or both")
@@ -49,7 +50,7 @@ def report(
             write_text(path, made(gathered))
             written.append((path, True))
     if as_json:
-        output.say_json(eval_wire.files_json(written))
+        output.say_json(wire.changed_files(written))
     elif not quiet:
         for path, _ in written:
             output.say("written: ", (str(path), output.PLACE))
@@ -67,8 +68,8 @@ def tables(
     quiet: Quiet = False,
 ) -> int:
     """Write the tables between markers in Markdown files from stored runs."""
-    from twolane.evaluation.markdown_tables import StoredRuns, refreshed
-    from twolane.evaluation.text_files import read_text, write_text
+    from twolane.evaluation.files import read_text, write_text
+    from twolane.evaluation.report import StoredRuns, refreshed
 
     stored = StoredRuns(runs)
     # All files are made before any is written: a mistake in the last changes none.
@@ -80,7 +81,7 @@ def tables(
             if text != fresh:
                 write_text(path, fresh)
     if as_json:
-        output.say_json(eval_wire.files_json(changed))
+        output.say_json(wire.changed_files(changed))
     elif not quiet:
         verb = "outdated" if check else "changed"
         for path, differs in changed:

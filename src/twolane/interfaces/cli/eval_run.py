@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.answers import Mode
-from twolane.interfaces import eval_wire
 from twolane.interfaces.cli.eval_options import (
     DEFAULT_MEASURES,
     DEFAULT_RUNS,
@@ -19,29 +16,36 @@ from twolane.interfaces.cli.eval_options import (
     Given,
     Measures,
     Runs,
-    bench_folder,
+    asked_library,
+    load_sets,
     measures_of,
+    say_grid,
+    say_stored,
     settings_of,
 )
-from twolane.interfaces.cli.eval_printing import say_grid
-from twolane.interfaces.cli.opening import load_settings, open_library
+from twolane.interfaces.cli.opening import load_settings
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose, typed
-from twolane.interfaces.cli.progress import Steps, steps_bar
+from twolane.interfaces.cli.progress import steps_bar
+from twolane.interfaces.wire import evaluation as wire
+from twolane.model.answer import Mode
+from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from twolane.evaluation.golden import GoldenSet
-    from twolane.evaluation.summaries import Summary, Verdicts
-    from twolane.evaluation.tables import Row
-    from twolane.library import Library
-    from twolane.settings import Settings
+    from twolane.evaluation.metrics import Row
+    from twolane.evaluation.runs import Summary
 
     Stored = list[tuple[Summary, Path]]
 
 
 def run(
     golden: Annotated[
-        list[Path], typer.Argument(metavar="GOLDEN...", help="Golden sets: files or BEIR folders.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="GOLDEN...", help="Golden sets: files or BEIR folders."),
+    ] = None,
+    beir: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="A BEIR folder, with its corpus; any number of times."),
+    ] = None,
     mode: Annotated[
         list[Mode] | None,
         typer.Option(help="How to search; several times for several runs.  [default: hybrid]"),
@@ -58,83 +62,41 @@ def run(
     verbose: Verbose = False,
 ) -> None:
     """Ask every query of golden sets, score the answers, store the runs."""
-    from twolane.evaluation.golden import load_golden, validate
+    from twolane.evaluation.runs import run_golden, store_run, summarise
 
-    asking = _Asking(
-        settings=load_settings(
-            db, quiet=quiet, verbose=verbose, others=settings_of(given)
-        ).settings,
-        has_db=db is not None,
-        modes=tuple(dict.fromkeys(mode or [Mode.HYBRID])),
-        name=typed(name),
-        runs=runs,
-        measures=measures_of(measures),
-        quiet=quiet,
-    )
-    # A mistake in the last set is told before the first has taken its time.
-    sets = [(path, load_golden(path)) for path in golden]
-    for _, one in sets:
-        validate(one)
+    loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
+    modes, chosen, name = dict.fromkeys(mode or [Mode.HYBRID]), measures_of(measures), typed(name)
+    paths = [*(golden or ()), *(beir or ())]
+    if not paths:
+        raise BadInput("name a golden set to run: a file, or a BEIR folder with --beir")
     stored: Stored = []
-    for path, one in sets:
-        done = asking.ask(one, path, alone=len(sets) == 1)
+    for path, one in load_sets(paths):
+        label = name if len(paths) == 1 or not name else f"{name}-{one.name}"
+        done: Stored = []
+        with (
+            steps_bar(quiet=quiet) as steps,
+            asked_library(one, path, loaded.settings, steps.step, has_db=db is not None) as library,
+        ):
+            for lanes in modes:
+                steps.step(f"{one.name} {lanes}")
+                asked = run_golden(one, library, name=name, mode=lanes, progress=steps.show)
+                # Each run is kept as soon as it is done.
+                done.append((summarise(asked, chosen), store_run(asked, runs, label=label)))
         stored += done
-        if not as_json:
-            _show(done, quiet=quiet)
+        for summary, file in () if as_json else done:
+            _show(summary)
+            say_stored(file, quiet=quiet, indent=2)
+            output.say()
     auroc = _auroc(stored)
     if as_json:
-        output.say_json(eval_wire.runs_json(stored, auroc))
+        output.say_json(wire.runs_figures(stored, auroc))
     elif auroc is not None:
         _show_auroc(stored, auroc)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """How the golden sets of one command are asked."""
-
-    settings: Settings
-    has_db: bool
-    modes: tuple[Mode, ...]
-    name: str
-    runs: Path
-    measures: tuple[str, ...]
-    quiet: bool
-
-    def ask(self, golden: GoldenSet, path: Path, *, alone: bool) -> Stored:
-        """One stored run per mode; each is kept as soon as it is done."""
-        from twolane.evaluation.running import run_golden
-        from twolane.evaluation.runs import store_run
-        from twolane.evaluation.summaries import summarise
-
-        label = self.name if alone or not self.name else f"{self.name}-{golden.name}"
-        stored = []
-        with steps_bar(quiet=self.quiet) as steps, self._library(golden, path, steps) as library:
-            for mode in self.modes:
-                steps.step(f"{golden.name} {mode}")
-                done = run_golden(golden, library, name=self.name, mode=mode, progress=steps.show)
-                kept = store_run(done, self.runs, label=label)
-                stored.append((summarise(done, self.measures), kept))
-        return stored
-
-    def _library(self, golden: GoldenSet, path: Path, steps: Steps) -> Library:
-        from twolane.evaluation.golden import validate
-        from twolane.evaluation.naming import Names
-        from twolane.evaluation.running import bench
-
-        if not self.has_db:
-            return bench(golden, path, self.settings, bench_folder(self.settings), steps.step)
-        library = open_library(self.settings)
-        try:
-            validate(golden, Names(library).known())
-        except BaseException:
-            library.close()
-            raise
-        return library
-
-
 def _auroc(stored: Stored) -> dict[str, float | None] | None:
     """By mode, over all sets of the command; None if there was no unanswerable query."""
-    from twolane.evaluation.summaries import relevance_auroc
+    from twolane.evaluation.runs import relevance_auroc
 
     if not any(summary.verdicts for summary, _ in stored):
         return None
@@ -143,18 +105,7 @@ def _auroc(stored: Stored) -> dict[str, float | None] | None:
     return {mode: relevance_auroc([one for one in runs if one.mode == mode]) for mode in modes}
 
 
-# ------------------------------------------------------------------------------- what is printed
-
-
-def _show(stored: Stored, *, quiet: bool) -> None:
-    for summary, path in stored:
-        _show_summary(summary)
-        if not quiet:
-            output.say("stored in ", (str(path), output.PLACE), indent=2)
-        output.say()
-
-
-def _show_summary(summary: Summary) -> None:
+def _show(summary: Summary) -> None:
     from twolane.evaluation.figures import mean_with_interval, milliseconds
 
     run, table = summary.run, summary.table
@@ -165,16 +116,12 @@ def _show_summary(summary: Summary) -> None:
     )
     if table.queries:
         overall = ["all", str(len(table.queries)), *map(mean_with_interval, summary.intervals)]
-        say_grid(
-            [
-                ["", "n", *table.measures],
-                overall,
-                *_rows(table.by_direction),
-                *_rows(table.by_category),
-            ]
-        )
-    if summary.verdicts:
-        output.say(_said(summary.verdicts), indent=2)
+        groups = _rows([*table.by_direction, *table.by_category])
+        say_grid([["", "n", *table.measures], overall, *groups])
+    if (told := summary.verdicts) is not None:
+        asked = told.unanswerable + told.answerable + told.not_judged
+        rest = f", {told.not_judged} not judged" if told.not_judged else ""
+        output.say(f"unanswerable: {told.unanswerable} of {asked} answers say so{rest}", indent=2)
     times = f"{milliseconds(summary.p50)} ms p50, {milliseconds(summary.p95)} ms p95"
     output.say((times, output.DIM), indent=2)
     for reason, count in summary.degraded:
@@ -187,17 +134,9 @@ def _rows(rows: Sequence[Row]) -> list[list[str]]:
     return [[row.label, str(row.count), *map(share, row.values)] for row in rows]
 
 
-def _said(verdicts: Verdicts) -> str:
-    asked = verdicts.unanswerable + verdicts.answerable + verdicts.not_judged
-    said = f"unanswerable: {verdicts.unanswerable} of {asked} answers say so"
-    if verdicts.not_judged:
-        said += f", {verdicts.not_judged} not judged"
-    return said
-
-
 def _show_auroc(stored: Stored, auroc: Mapping[str, float | None]) -> None:
     from twolane.evaluation.figures import share
-    from twolane.evaluation.summaries import calibrated
+    from twolane.evaluation.runs import calibrated
 
     for mode, value in auroc.items():
         if value is not None:

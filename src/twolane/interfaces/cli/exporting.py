@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import writing_wire
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8, typed
 from twolane.interfaces.cli.progress import steps_bar
+from twolane.interfaces.wire.documents import Exported
 
 
 class Format(StrEnum):
@@ -48,6 +48,6 @@ def export(
     if str(file) == "-":
         return
     if as_json:
-        output.say_json(writing_wire.export_json(str(file), count))
+        output.say_json(Exported(exported=str(file), documents=count))
     elif not quiet:
         output.say(f"{output.counted(count, 'document')} written to {file}")

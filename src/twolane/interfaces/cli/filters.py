@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from twolane.filter_names import FILTERS
 from twolane.interfaces.cli.completion import held_names
 from twolane.interfaces.cli.options import typed
+from twolane.query.filter_names import FILTERS
 
 R = TypeVar("R")
 

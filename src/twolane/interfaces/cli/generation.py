@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import wire
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.cli.progress import duration
+from twolane.interfaces.wire import indexing as wire
 
 Number = Annotated[int, typer.Argument(metavar="N", help="The number of the generation.")]
 
@@ -24,7 +24,7 @@ def list_generations(
     with open_library(settings) as library:
         found = library.status().generations
     if as_json:
-        output.say_json(wire.generations_json(found))
+        output.say_json(wire.generations(found))
         return
     for one in found:
         generation, progress = one.generation, one.progress

@@ -8,8 +8,8 @@ from functools import wraps
 from typing import ParamSpec
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import TwolaneError
 from twolane.interfaces import failures
+from twolane.model.errors import TwolaneError
 
 P = ParamSpec("P")
 

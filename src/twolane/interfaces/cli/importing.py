@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import EmbedderUnavailable
-from twolane.interfaces import failures, writing_wire
+from twolane.interfaces import failures
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8, typed
 from twolane.interfaces.cli.progress import passages_bar, rows_bar
-from twolane.model import Kind
+from twolane.interfaces.wire.documents import imported
+from twolane.model.document import Kind
+from twolane.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
-    from twolane.exchange.rows import ImportReport
+    from twolane.ingest.exchange.rows import ImportReport
     from twolane.library import Library
     from twolane.library.embedding import Embedded
 
@@ -146,13 +147,13 @@ class _Run:
             with open_library(settings, create=True) as library:
                 with rows_bar(self.source.name, quiet=self.quiet) as show:
                     report = take(library, show)
-                if not self.no_wait and settings.embedder != "none":
+                if not self.no_wait and settings.embedding.embedder != "none":
                     embedded = self._embed(library)
         except KeyboardInterrupt:
             output.error("interrupted; what was imported is kept; run the same command to go on")
             return failures.INTERRUPTED
         if self.as_json:
-            output.say_json(writing_wire.import_json(report, embedded))
+            output.say_json(imported(report, embedded))
         else:
             self._tell(report, embedded)
         troubled = report.problems or (embedded and (embedded.failed or embedded.stopped))

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.answers import Degradation, Lane
-from twolane.errors import BadInput, EmbedderUnavailable, MissingFolder, NoDatabase
-from twolane.interfaces import failures, wire
+from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8
 from twolane.interfaces.cli.progress import files_bar, passages_bar
-from twolane.model import FileState, ProblemCode
+from twolane.interfaces.wire import indexing as wire
+from twolane.model.answer import Degradation, Lane
+from twolane.model.errors import BadInput, EmbedderUnavailable, MissingFolder, NoDatabase
+from twolane.model.problem import FileState, ProblemCode
 
 if TYPE_CHECKING:
-    from twolane.indexing import Report
+    from twolane.ingest.indexing import Report
     from twolane.library import Library
     from twolane.library.embedding import Embedded
     from twolane.settings import Settings
@@ -67,7 +68,7 @@ def index(
         output.error("interrupted; what was indexed is kept; run the same command to go on")
         return failures.INTERRUPTED
     if as_json:
-        output.say_json(wire.report_json(run.reports, run.embedded, run.degraded))
+        output.say_json(wire.index_report(run.reports, run.embedded, run.degraded))
     if run.refused:
         return failures.BAD_USAGE
     return failures.PROBLEMS if strict and run.has_problems() else failures.OK
@@ -119,10 +120,10 @@ class _Run:
             _tell(library, path, report, quiet=self.quiet)
 
     def embed(self, library: Library) -> None:
-        if library.settings.embedder == "none":
+        if library.settings.embedding.embedder == "none":
             # This is what the user chose, so it is no problem.
             if not (self.as_json or self.quiet):
-                output.say("Indexed for search by words only (embedder = none).")
+                output.say("Indexed for search by words only (embedding.embedder = none).")
             return
         try:
             with passages_bar(quiet=self.quiet) as show:
@@ -152,7 +153,7 @@ def _tell(library: Library, path: Path, report: Report, *, quiet: bool) -> None:
             output.say(_counts(report), indent=2)
         else:
             own = library.collection(report.collection).include
-            patterns = ", ".join(own or library.settings.include)
+            patterns = ", ".join(own or library.settings.index.include)
             output.say(f"no notes found (looked for {patterns})", indent=2)
     listed = [_remark(problem.path, problem.code, problem.reason) for problem in report.problems]
     if not quiet:

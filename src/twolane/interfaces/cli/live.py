@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twolane.answers import Mode
-from twolane.errors import TwolaneError
+from twolane.model.answer import Mode
+from twolane.model.errors import TwolaneError
 
 if TYPE_CHECKING:
-    from twolane.answers import Answer
+    from twolane.model.answer import Answer
 
 # After the last key it takes this long until a search begins: longer than between two keys of
 # somebody who types, shorter than a wait.

@@ -30,7 +30,7 @@ def mcp(
     from twolane.interfaces.mcp.serving import require_extra, serve_streams
 
     require_extra()
-    others = {"host": host, "port": port} if http else {}
+    others = {"server.host": host, "server.port": port} if http else {}
     settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
     if not http:
         with open_library(settings) as library:

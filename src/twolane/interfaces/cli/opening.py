@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.options import require_utf8
 from twolane.settings import Loaded, Settings
+from twolane.settings.machine import cores
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -42,8 +43,10 @@ def open_library(settings: Settings, *, create: bool = False) -> Library:
     """The library that the settings name; only `index` may create it."""
     from twolane.library import Library
 
+    # Our own main module may run again in other processes; that of a library's caller may not.
+    settings = settings.changed(index={"cores": settings.index.cores or cores()})
     library = Library.open(settings=settings, create=create)
-    if settings.gate is not None:
+    if settings.embedding.gate is not None:
         from twolane.interfaces.gates import guard_by_settings
 
         guard_by_settings(library)

@@ -16,7 +16,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,10 +58,12 @@ def say(*pieces: Piece, indent: int = 0) -> None:
     _console().print(Padding(Text.assemble(*shown), (0, 0, 0, indent)))
 
 
-def say_json(value: Any) -> None:
-    """Print a value as one line of JSON, at once."""
+def say_json(value: object) -> None:
+    """Print a shape as one line of JSON, at once."""
+    from twolane.interfaces.wire.shape import builtins
+
     unicode = sys.stdout.encoding.lower().replace("-", "") == "utf8"
-    line = json.dumps(value, ensure_ascii=not unicode)
+    line = json.dumps(builtins(value), ensure_ascii=not unicode)
     # Some readers of lines end them at these characters, too.
     line = _LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
     sys.stdout.write(f"{line}\n")

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
 
-    from twolane.exchange.rows import ImportReport
-    from twolane.indexing import Report
-    from twolane.model import Progress
+    from twolane.ingest.exchange.rows import ImportReport
+    from twolane.ingest.indexing import Report
+    from twolane.model.space import Progress
 
 
 @contextmanager

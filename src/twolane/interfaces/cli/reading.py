@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.excerpts import about
-from twolane.interfaces import wire
 from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
-from twolane.scopes import Scope
+from twolane.interfaces.wire import documents as wire
+from twolane.model.scope import Scope
+from twolane.results.excerpts import about
 
 # Who names a document means it, archived or not.
 _NAMED = Scope(archived=True)
@@ -37,7 +37,7 @@ def get(
         part = library.excerpt(reference_to(library, reference), scope=_NAMED)
         link = library.links([part.document]).get(part.document.id)
     if as_json:
-        said = wire.document_json(part.document, part.text, part.lines, part.heading, link)
+        said = wire.document_part(part.document, part.text, part.lines, part.heading, link)
         output.say_json(said)
     else:
         # Of a bookmark there is often nothing but what it says of itself.
@@ -58,7 +58,7 @@ def outline(
     with open_library(settings) as library:
         document = library.document(reference_to(library, reference), scope=_NAMED)
     if as_json:
-        output.say_json(wire.outline_json(document))
+        output.say_json(wire.outline(document))
         return
     output.say((document.title, output.TITLE))
     width = max((len(str(one.line)) for one in document.headings), default=0)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.drafts import SAVED, Draft
-from twolane.errors import BadInput, NoSuchDocument
-from twolane.interfaces import writing_wire
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8, typed
-from twolane.model import Kind, digest
-from twolane.scopes import Scope
+from twolane.interfaces.wire.documents import saved_documents
+from twolane.model.document import Kind, digest
+from twolane.model.draft import SAVED, Draft
+from twolane.model.errors import BadInput, NoSuchDocument
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -57,10 +57,10 @@ def save(
         )
         saved = library.save(draft)
         # All passages are counted for this, so only where it is shown.
-        shown = saved.changed and not (as_json or quiet) and settings.embedder != "none"
+        shown = saved.changed and not (as_json or quiet) and settings.embedding.embedder != "none"
         waiting = library.status().progress.pending if shown else 0
     if as_json:
-        output.say_json(writing_wire.saved_json([saved]))
+        output.say_json(saved_documents([saved]))
     elif not quiet:
         what = "saved" if saved.created else "changed" if saved.changed else "held already"
         output.say((saved.id, output.PLACE), f"  {what}")
@@ -71,7 +71,7 @@ def save(
 
 def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
     """What the words of the command say; ids are those that an import would give."""
-    from twolane.exchange.addresses import id_in, normalised
+    from twolane.ingest.exchange.addresses import id_in, normalised
 
     if _ADDRESS.match(source):
         if kind not in (None, Kind.BOOKMARK):

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.answers import Mode, Order, Sort
-from twolane.errors import BadInput
-from twolane.interfaces import failures, wire
+from twolane.interfaces import failures
 from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.wire import search as wire
+from twolane.interfaces.wire.shape import builtins
+from twolane.model.answer import Mode, Order, Sort
+from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from twolane.answers import Answer, Contribution, Result
     from twolane.library import Library
+    from twolane.model.answer import Answer, Contribution, Result
 
 
 @filtered
@@ -79,7 +80,7 @@ def search(
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     if mode in (Mode.LEXICAL, Mode.EXACT):
         # Words and letters need no model, so it is not even looked for.
-        settings = replace(settings, embedder="none")
+        settings = settings.changed(embedding={"embedder": "none"})
     code = failures.OK
     with open_library(settings) as library:
         scope = library.scope(filters)
@@ -90,7 +91,7 @@ def search(
             if opened:
                 _open(library, answer, nth, quiet=quiet)
             elif as_json:
-                output.say_json(wire.answer_json(answer, library.links(answer.results)))
+                output.say_json(wire.search_answer(answer, library.links(answer.results)))
             else:
                 _show(answer, _links(library, answer), explain=explain, quiet=quiet)
                 if answer.next and (sort or cursor) and not quiet:
@@ -221,7 +222,7 @@ def _scored(result: Result) -> str:
     if result.relevance is not None:
         said.append(f"relevance {result.relevance:.2f}")
     if result.signs is not None:
-        signs = wire.signs_json(result.signs) or {}
+        signs = builtins(wire.signs(result.signs))
         said += [f"{name} {value:.2g}" for name, value in signs.items() if value]
     return "  ".join(said)
 

@@ -46,10 +46,10 @@ def serve(
     verbose: Verbose = False,
 ) -> None:
     """Serve the web page and the HTTP API until Ctrl-C."""
-    others = {"host": host, "port": port, "processes": processes}
+    others = {"server.host": host, "server.port": port, "server.processes": processes}
     settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
+    from twolane.interfaces.http.log import log_json
     from twolane.interfaces.http.serving import serve as run
-    from twolane.interfaces.log_wire import log_json
 
     if not sys.stderr.isatty():
         log_json(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)

@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import wire
 from twolane.interfaces.cli.opening import load_settings, settings_file
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
-from twolane.settings import Settings, cache_path, database_path, meanings
+from twolane.interfaces.wire import indexing as wire
+from twolane.settings import DECLARED, cache_path, database_path
 
 
 def settings(
-    as_json: AsJson = False, db: Db = None, quiet: Quiet = False, verbose: Verbose = False
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every setting, not only the usual ones.")
+    ] = False,
+    as_json: AsJson = False,
+    db: Db = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Show every setting, its origin and its meaning."""
+    """Show the settings, their origins and their meanings."""
     loaded = load_settings(db, quiet=quiet, verbose=verbose)
-    rows = [
-        (name, _value(loaded.settings, name), loaded.origins[name], meaning)
-        for name, meaning in meanings().items()
-    ]
+    # A place that is not set is where it is by default.
+    places = {"db": database_path(loaded.settings), "cache": cache_path(loaded.settings)}
+    values = {**loaded.settings.flat(), **places}
     file = settings_file(loaded)
     if as_json:
-        listed = [wire.setting_json(*row) for row in rows]
-        output.say_json(wire.settings_json(str(file), listed))
+        rows = [
+            (name, values[name], loaded.origins[name], one.metadata["meaning"])
+            for name, one in DECLARED.items()
+        ]
+        output.say_json(wire.settings_list(str(file), rows))
         return
-    for name, value, origin, meaning in rows:
-        output.say((name, output.TITLE), f" = {_shown(value)}", (f"  ({origin})", output.DIM))
-        output.say(meaning, indent=4)
+    hidden = 0
+    for name, one in DECLARED.items():
+        origin = loaded.origins[name]
+        if not (every or one.metadata["shown"] or origin != "default"):
+            hidden += 1
+            continue
+        output.say(
+            (name, output.TITLE), f" = {_shown(values[name])}", (f"  ({origin})", output.DIM)
+        )
+        output.say(one.metadata["meaning"], indent=4)
     if not quiet:
         output.say()
+        if hidden:
+            output.say(f"{hidden} more are rarely changed; --all shows them.")
         output.say(
-            f"Set them in {file} (TWOLANE_CONFIG names another file), "
-            "or in the environment: TWOLANE_LIMIT=10."
+            f"Set search.limit as limit below [search] in {file} "
+            "(TWOLANE_CONFIG names another file), "
+            "or in the environment: TWOLANE_SEARCH_LIMIT=10."
         )
-
-
-def _value(values: Settings, name: str) -> Any:
-    """The value in effect: a place that is not set is where it is by default."""
-    if name == "db":
-        return database_path(values)
-    if name == "cache":
-        return cache_path(values)
-    return getattr(values, name)
 
 
 def _shown(value: Any) -> str:

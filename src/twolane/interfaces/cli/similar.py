@@ -11,10 +11,10 @@ from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
-from twolane.interfaces.similar_wire import similar_json
+from twolane.interfaces.wire.explain import similar_answer
 
 if TYPE_CHECKING:
-    from twolane.similar import Place, Similar, SimilarAnswer
+    from twolane.explain.similar import Place, Similar, SimilarAnswer
 
 
 @filtered
@@ -47,7 +47,7 @@ def similar(
             exclude_linked=exclude_linked,
         )
     if as_json:
-        output.say_json(similar_json(answer))
+        output.say_json(similar_answer(answer))
     else:
         _show(answer, quiet=quiet)
 

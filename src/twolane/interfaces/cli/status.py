@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.errors import BadSetting, StoreError
-from twolane.interfaces import failures, wire
+from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.cli.progress import duration
-from twolane.scopes import Scope
+from twolane.interfaces.wire import indexing as wire
+from twolane.model.errors import BadSetting, StoreError
+from twolane.model.scope import Scope
 from twolane.settings import database_path
 
 if TYPE_CHECKING:
-    from twolane.completeness import FileStatus, Status
     from twolane.library import Library
-    from twolane.model import Collection
+    from twolane.library.completeness import FileStatus, Status
+    from twolane.model.document import Collection
     from twolane.settings import Settings
 
 # A damaged file can have a problem per row; the first few say what is wrong.
@@ -45,7 +45,7 @@ def status(
         collections = library.collections()
         each = library.files() if files else None
     if as_json:
-        output.say_json(wire.status_json(found, each, collections))
+        output.say_json(wire.status(found, each, collections))
         return
     if not quiet:
         _show(found, collections)
@@ -140,7 +140,7 @@ def doctor(
         checkup.add("settings", str(file) if file.is_file() else f"defaults; no file {file}")
         checkup.examine(loaded.settings)
     if as_json:
-        output.say_json(wire.checks_json(checkup.seen))
+        output.say_json(wire.checkup(checkup.seen))
     else:
         for name, well, seen in checkup.seen:
             if not (well and quiet):
@@ -169,16 +169,18 @@ class _Checkup:
                 self._examine_contents(library)
         except StoreError as error:
             self.add("database", str(error), well=False)
-        if settings.embedder == "none":
+        if settings.embedding.embedder == "none":
             self.add("embedder", "none: search by words only")
             return
         wrong = embedder_problem(settings)
-        self.add("embedder", wrong or f"{settings.embedder} answers", well=wrong is None)
+        self.add("embedder", wrong or f"{settings.embedding.embedder} answers", well=wrong is None)
 
     def _examine_database(self, library: Library) -> None:
+        from twolane.library import keep_copy
+
         problems = library.check()
         if problems and self.fix:
-            kept = _kept_copy(database_path(library.settings))
+            kept = keep_copy(library.settings)
             for done in library.repair():
                 self.add("mended", done.reason)
             self.add("copy", f"the database as it was is kept in {kept}")
@@ -207,7 +209,7 @@ class _Checkup:
             if gone and library.status(scope=Scope(collections=(one.name,))).stats.documents:
                 self.add(one.name, f"the folder {one.root} is gone", well=False)
         self._examine_gate(library)
-        if library.settings.embedder == "none":
+        if library.settings.embedding.embedder == "none":
             return
         for lane in found.degraded:
             self.add("vectors", lane.reason, well=False)
@@ -217,25 +219,11 @@ class _Checkup:
             self.add("vectors", missing if left else "complete", well=not left)
 
     def _examine_gate(self, library: Library) -> None:
-        if library.settings.gate is None:
+        if library.settings.embedding.gate is None:
             return
         from twolane.interfaces.gates import gate_problem
 
         wrong = gate_problem(library)
-        self.add("gate", wrong or f"{library.settings.gate} can be asked", well=wrong is None)
-
-
-def _kept_copy(path: Path) -> Path:
-    """Copy the file as it is, damage and all, beside itself."""
-    kept = path.with_name(f"{path.name}.before-fix")
-    number = 2
-    while kept.exists():
-        kept = path.with_name(f"{path.name}.before-fix-{number}")
-        number += 1
-    for ending in ("", "-wal"):
-        source = path.with_name(path.name + ending)
-        if source.exists():
-            copy = kept.with_name(kept.name + ending)
-            shutil.copyfile(source, copy)
-            copy.chmod(0o600)
-    return kept
+        self.add(
+            "gate", wrong or f"{library.settings.embedding.gate} can be asked", well=wrong is None
+        )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import writing_wire
 from twolane.interfaces.cli.changing import References, ids_of, tell
 from twolane.interfaces.cli.guard import guarded
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
-from twolane.scopes import Scope
+from twolane.interfaces.wire.documents import TagCounts
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -38,7 +38,7 @@ def show(
         scope = library.scope({"collection": wanted, "archived": "any"})
         tags = library.facets(scope=scope).tags
     if as_json:
-        output.say_json(writing_wire.tags_json(tags))
+        output.say_json(TagCounts(tags=dict(sorted(tags.items()))))
         return
     for name, count in sorted(tags.items(), key=lambda pair: (-pair[1], pair[0])):
         output.say((f"{count:>6,}", output.DIM), f"  {name}")

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.answers import Mode
-from twolane.errors import BadInput, TwolaneError
 from twolane.interfaces import failures
 from twolane.interfaces.cli.live import Live, Question, Told, edited, stepped
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import Db, Quiet, Verbose, typed
+from twolane.model.answer import Mode
+from twolane.model.errors import BadInput, TwolaneError
 
 if TYPE_CHECKING:
-    from twolane.answers import Answer, Result
     from twolane.library import Library
+    from twolane.model.answer import Answer, Result
 
 # How often the screen is looked after while no key comes.
 _TICK_MS = 40

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces import failures, wire
+from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.wire import indexing as wire
 
 if TYPE_CHECKING:
-    from twolane.indexing import Report
+    from twolane.ingest.indexing import Report
 
 
 def watch(
@@ -42,7 +43,7 @@ def watch(
 
         def tell(report: Report) -> None:
             if as_json:
-                output.say_json(wire.report_json([report], None, ()))
+                output.say_json(wire.index_report([report], None, ()))
             elif not quiet:
                 _tell(report)
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.answers import Mode
 from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
-from twolane.interfaces.why_wire import diagnosis_json
+from twolane.interfaces.wire.explain import why_answer
+from twolane.model.answer import Mode
 
 if TYPE_CHECKING:
-    from twolane.diagnose import Diagnosis
-    from twolane.diagnose.values import Opinion, Passage, WordFound
+    from twolane.explain.why import Diagnosis
+    from twolane.explain.why.values import Opinion, Passage, WordFound
 
 
 @filtered
@@ -46,19 +45,19 @@ def why(
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     if mode in (Mode.LEXICAL, Mode.EXACT):
         # Words and letters need no model, so it is not even looked for.
-        settings = replace(settings, embedder="none")
+        settings = settings.changed(embedding={"embedder": "none"})
     with open_library(settings) as library:
         scope = library.scope(filters)
         named = reference_to(library, reference)
         found = library.why(typed(query), named, scope=scope, mode=mode, limit=number)
     if as_json:
-        output.say_json(diagnosis_json(found))
+        output.say_json(why_answer(found))
     else:
         _show(found, quiet=quiet)
 
 
 def _show(found: Diagnosis, *, quiet: bool) -> None:
-    from twolane.diagnose.wording import suggested
+    from twolane.explain.why.wording import suggested
 
     output.say((found.verdict, output.TITLE))
     if quiet:

@@ -12,8 +12,9 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
-from twolane.interfaces.http.messages import Gone
-from twolane.interfaces.http.problems import OVERLOADED, TOO_SLOW, UNAVAILABLE, Refused
+from starlette.requests import ClientDisconnect
+
+from twolane.interfaces.http.problems import OVERLOADED, TOO_SLOW, UNAVAILABLE, HttpProblem
 
 T = TypeVar("T")
 
@@ -41,16 +42,22 @@ class Admission:
         return min(self._inside, self._most_working)
 
     def check(self) -> None:
-        """Raise Refused if there is no room for one more."""
+        """Raise HttpProblem if there is no room for one more."""
         if self._inside >= self._room:
-            raise Refused(OVERLOADED, "too many requests wait already", {"Retry-After": "1"})
+            raise HttpProblem(OVERLOADED, "too many requests wait already", {"Retry-After": "1"})
 
     async def run(
-        self, submit: Callable[[], Future[T]], left: asyncio.Future[None] | None = None
+        self,
+        submit: Callable[[], Future[T]],
+        left: asyncio.Future[None] | None = None,
+        *,
+        to_the_end: bool = False,
     ) -> T:
-        """What the submitted work gives; Refused if there is no room or it takes too long.
+        """What the submitted work gives; HttpProblem if there is no room or it takes too long.
 
         When `left` is done, nobody waits any more: work that has not begun never does.
+        `to_the_end` is for work that changes something: once begun it is waited for, however
+        long it takes, so that nobody is told no for what was done.
         """
         self.check()
         loop = asyncio.get_running_loop()
@@ -58,22 +65,35 @@ class Admission:
         self._inside += 1
         job.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))
         done: asyncio.Future[T] = asyncio.wrap_future(job)
-        waited_for: set[asyncio.Future[None] | asyncio.Future[T]] = {done}
-        if left is not None:
-            waited_for.add(left)
-        await asyncio.wait(waited_for, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
-        if done.done():
-            try:
-                return done.result()
-            except BrokenProcessPool as error:
-                told = "the process that worked on the answer died; ask again"
-                raise Refused(UNAVAILABLE, told, {"Retry-After": "1"}) from error
-        # This stops work that has not begun; what has begun ends by itself, unheard.
+        await _first(done, left, self._seconds)
+        # This stops work that has not begun; what has begun ends by itself.
+        if not done.done() and to_the_end and not job.cancel():
+            await _first(done, left)
+        if done.done() and not done.cancelled():
+            return _result(done)
         done.cancel()
         if left is not None and left.done():
-            raise Gone
+            raise ClientDisconnect
         told = f"there was no answer in {self._seconds:g} s"
-        raise Refused(TOO_SLOW, told, {"Retry-After": "2"})
+        raise HttpProblem(TOO_SLOW, told, {"Retry-After": "2"})
 
     def _leave(self) -> None:
         self._inside -= 1
+
+
+async def _first(
+    done: asyncio.Future[T], left: asyncio.Future[None] | None, seconds: float | None = None
+) -> None:
+    """Return when the work is done, the client has left, or the time is up."""
+    waited_for: set[asyncio.Future[None] | asyncio.Future[T]] = {done}
+    if left is not None:
+        waited_for.add(left)
+    await asyncio.wait(waited_for, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _result(done: asyncio.Future[T]) -> T:
+    try:
+        return done.result()
+    except BrokenProcessPool as error:
+        told = "the process that worked on the answer died; ask again"
+        raise HttpProblem(UNAVAILABLE, told, {"Retry-After": "1"}) from error

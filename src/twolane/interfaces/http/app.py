@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from twolane.interfaces import http_wire, log_wire
-from twolane.interfaces.http import agents, health, table
+from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from twolane.interfaces.http import health, routes
 from twolane.interfaces.http.admission import Admission
-from twolane.interfaces.http.answering import Answered, Job, answered, known
-from twolane.interfaces.http.bodies import check
+from twolane.interfaces.http.agents import Agents
+from twolane.interfaces.http.auth import Auth
+from twolane.interfaces.http.dispatch import Answered, Job, answered, failed, known
 from twolane.interfaces.http.endpoints import Caller, Endpoint
-from twolane.interfaces.http.entrance import Entrance
-from twolane.interfaces.http.guard import HEADERS
-from twolane.interfaces.http.messages import (
-    Gone,
-    Receive,
-    Request,
-    Response,
-    Send,
-    json_bytes,
-    read_body,
-    read_json,
-)
 from twolane.interfaces.http.metrics import Metrics
+from twolane.interfaces.http.middleware import Envelope, Guarded
 from twolane.interfaces.http.pages import Page, pages
-from twolane.interfaces.http.problems import INTERNAL, LARGE_HEAD, WRONG_METHOD, Refused
+from twolane.interfaces.http.parameters import read_body, read_parameters
+from twolane.interfaces.http.problems import (
+    NOT_FOUND,
+    TOO_LARGE,
+    TOO_SLOW_REQUEST,
+    WRONG_METHOD,
+    WRONG_TYPE,
+    HttpProblem,
+)
 from twolane.interfaces.http.workers import Workers
+from twolane.interfaces.wire.shape import encode
 from twolane.library import Library
 from twolane.settings import Settings
 
@@ -40,12 +46,19 @@ log = logging.getLogger("twolane.http")
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Exchange:
-    """What becomes known of a request on its way, for the log and the counters."""
+class _Rest(Convertor[str]):
+    """All the rest of an address, whatever is in it: ids hold slashes, and may hold anything."""
 
-    endpoint: str = "other"
-    caller: str = "unknown"
+    regex = r"[\s\S]+"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("rest", _Rest())
 
 
 class Application:
@@ -58,226 +71,215 @@ class Application:
     def __init__(
         self,
         library: Library,
-        entrance: Entrance,
+        auth: Auth,
         settings: Settings,
         workers: Workers | None = None,
         *,
         agents_only: bool = False,
     ) -> None:
         self._library = library
-        self._entrance = entrance
-        self._settings = settings
+        self._auth = auth
+        self._server = settings.server
         self._workers = workers
-        self._pages = {} if agents_only else pages()
-        self._table = table.by_path(table.UPKEEP if agents_only else table.ENDPOINTS)
-        self._agents = agents.Agents(library, self._in_turn)
-        self._threads = ThreadPoolExecutor(settings.threads, "twolane-request")
-        self._own = self._room(settings.threads)
-        self._others = self._room(settings.processes) if workers else self._own
-        self._metrics = Metrics()
+        self._threads = ThreadPoolExecutor(self._server.threads, "twolane-request")
+        self._own = self._room(self._server.threads)
+        self._others = self._room(self._server.processes) if workers else self._own
         rooms = {self._own, self._others}
-        self._metrics.gauge("twolane_queue_depth", lambda: sum(one.waiting for one in rooms))
-        self._metrics.gauge("twolane_passages_pending", health.Waiting(library))
-        self._metrics.gauge("twolane_requests_working", lambda: sum(one.working for one in rooms))
+        self._metrics = Metrics(
+            {
+                "twolane_queue_depth": lambda: sum(one.waiting for one in rooms),
+                "twolane_passages_pending": health.Waiting(library),
+                "twolane_requests_working": lambda: sum(one.working for one in rooms),
+            }
+        )
+        problems: Mapping[Any, Any] = {
+            HttpProblem: _problem,
+            HTTPException: _not_routed,
+            ClientDisconnect: _left,
+        }
+        self._app = Starlette(
+            routes=self._routes(agents_only=agents_only),
+            exception_handlers=problems,
+            middleware=[
+                Middleware(
+                    Envelope, auth=auth, metrics=self._metrics, log_queries=self._server.log_queries
+                ),
+                Middleware(ExceptionMiddleware, handlers={**problems, Exception: _failed}),
+                Middleware(Guarded, auth=auth),
+            ],
+        )
+        self._app.router.redirect_slashes = False
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, as ASGI has it."""
-        started = time.perf_counter()
-        request = Request.of(scope)
-        exchange = _Exchange()
-        try:
-            response = await self._answered(scope, request, receive, exchange)
-        except Gone:
-            self._tell(request, exchange, 499, time.perf_counter() - started)
-            return
-        except Refused as refused:
-            response = self._refused(request, refused)
-        # Whatever a request brings to light, the next one must be answered.
-        except Exception:
-            log.exception("request %s failed", request.id)
-            failed = Refused(INTERNAL, "the server's log has more under the request id")
-            response = self._refused(request, failed)
-        await response.send(request, send)
-        self._tell(request, exchange, response.status, time.perf_counter() - started)
+        await self._app(scope, receive, send)
 
     def close(self) -> None:
-        """Let the work that has begun end."""
+        """End the searches that are being worked on, and let other work that has begun end."""
+        self._library.stop_answering()
         self._threads.shutdown(wait=True, cancel_futures=True)
         if self._workers:
             self._workers.close()
 
-    async def _answered(
-        self, scope: Mapping[str, Any], request: Request, receive: Receive, exchange: _Exchange
-    ) -> Response:
-        if request.head_bytes > _MOST_HEAD_BYTES:
-            raise Refused(LARGE_HEAD, f"together they have {request.head_bytes} bytes")
-        if (preflight := self._entrance.preflight(request)) is not None:
-            return Response(204, headers={**HEADERS, **preflight})
-        self._entrance.guard(request)
-        if request.path in self._pages:
-            exchange.endpoint = "page"
-            self._entrance.count(request)
-            return self._page(request, self._pages[request.path])
-        if request.path == agents.PATH:
-            return await self._agent(scope, request, receive, exchange)
-        endpoint, path = self._found(request)
-        exchange.endpoint = endpoint.name
-        caller = self._entrance.admit(request, endpoint)
-        exchange.caller = caller.name
-        job = await self._job(request, receive, endpoint, caller, path)
-        done = await self._worked(endpoint, job, receive)
-        if isinstance(done, Refused):
-            raise done
-        if done.measured:
-            self._metrics.search(done.measured.lanes, done.measured.degraded)
-        return self._response(request, done)
+    def _routes(self, *, agents_only: bool) -> list[Route]:
+        agents = Agents(self._library, self._auth, self._message, self._in_turn)
+        made = [Route("/mcp", agents, methods=["POST"])]
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for one in routes.UPKEEP if agents_only else routes.ENDPOINTS:
+            by_path.setdefault(one.path, {})[one.method] = one
+        for path, endpoints in by_path.items():
+            made.append(
+                Route(path.replace("}", ":rest}"), self._handler(endpoints), methods=[*endpoints])
+            )
+        for path, page in ({} if agents_only else pages()).items():
+            made.append(Route(path, self._page_handler(page)))
+        return made
 
-    async def _agent(
-        self, scope: Mapping[str, Any], request: Request, receive: Receive, exchange: _Exchange
-    ) -> Response:
-        exchange.endpoint = agents.ENDPOINT.name
-        if request.method != agents.ENDPOINT.method:
-            raise Refused(WRONG_METHOD, "it takes POST", {"Allow": "POST"})
-        caller = self._entrance.admit(request, agents.ENDPOINT)
-        exchange.caller = caller.name
-        self._own.check()
-        body = await read_body(
-            request,
-            receive,
-            most=self._settings.max_body_bytes,
-            seconds=self._settings.request_seconds,
+    def _handler(self, endpoints: Mapping[str, Endpoint]) -> Callable[[Request], Any]:
+        """What answers an address, by method."""
+
+        async def handle(request: Request) -> Response:
+            endpoint = endpoints["GET" if request.method == "HEAD" else request.method]
+            request.state.endpoint = endpoint.name
+            caller = self._auth.admit(request, endpoint.capability)
+            request.state.caller = caller.name
+            job = await self._job(request, endpoint, caller)
+            done = await self._worked(endpoint, job, request)
+            if isinstance(done, HttpProblem):
+                raise done
+            if done.measured:
+                self._metrics.search(done.measured.lanes, done.measured.degraded)
+            kept = {"ETag": done.etag, "Cache-Control": "private, no-cache"} if done.etag else {}
+            media = endpoint.media if done.content is not None else None
+            headers = {**kept, **done.headers}
+            return Response(done.content or b"", done.status, headers, media)
+
+        return handle
+
+    def _page_handler(self, page: Page) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
+            request.state.endpoint = "page"
+            self._auth.count(request)
+            packed = page.packed if "gzip" in listed(request, "accept-encoding") else None
+            etag = f'"{page.etag}-gzip"' if packed else f'"{page.etag}"'
+            headers = {"Cache-Control": "no-cache", "ETag": etag, "Vary": "Accept-Encoding"}
+            if packed:
+                headers["Content-Encoding"] = "gzip"
+            if known(etag, listed(request, "if-none-match")):
+                return Response(b"", 304, headers)
+            return Response(packed or page.content, 200, headers, page.media)
+
+        return handle
+
+    async def _job(self, request: Request, endpoint: Endpoint, caller: Caller) -> Job:
+        query = request.scope["query_string"]
+        given = read_parameters(endpoint.parameters, request.path_params, query)
+        inputs: dict[str, Any] = {"given": given} if given.__struct_fields__ else {}
+        if endpoint.body is not None:
+            inputs["body"] = read_body(endpoint.body, await self._body(request))
+        return Job(
+            endpoint=endpoint.name,
+            request_id=request.state.id,
+            caller=caller,
+            inputs=inputs,
+            address=f"{request.scope['path']}?{query.decode('latin-1')}",
+            seen=listed(request, "if-none-match"),
+            if_match=request.headers.get("if-match"),
+            key=request.headers.get("idempotency-key"),
         )
-        response = await self._agents.answer(scope, receive, caller, body)
-        headers = {
-            **HEADERS,
-            "Cache-Control": "no-store",
-            **self._entrance.shared(request),
-            **response.headers,
-        }
-        return Response(response.status, response.body, headers)
+
+    async def _body(self, request: Request) -> bytes:
+        """A request's body, said to be JSON; HttpProblem if it is not, too large or too slow."""
+        most, seconds = self._server.max_body_bytes, self._server.request_seconds
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media != "application/json":
+            raise HttpProblem(WRONG_TYPE, f"the Content-Type is {media[:80]!r}")
+        too_large = HttpProblem(TOO_LARGE, f"a body may have {most} bytes")
+        announced = request.headers.get("content-length", "0")
+        if announced.isdigit() and int(announced) > most:
+            raise too_large
+        parts = bytearray()
+        try:
+            async with asyncio.timeout(seconds):
+                async for part in request.stream():
+                    parts += part
+                    if len(parts) > most:
+                        raise too_large
+        except TimeoutError as error:
+            told = f"the body was not there after {seconds:g} s"
+            raise HttpProblem(TOO_SLOW_REQUEST, told) from error
+        return bytes(parts)
+
+    async def _message(self, request: Request) -> bytes:
+        """The body of an agent's request; there is no use in reading it without room for it."""
+        self._own.check()
+        return await self._body(request)
 
     async def _in_turn(self, call: Callable[[], T]) -> T:
         return await self._own.run(lambda: self._threads.submit(call))
 
-    async def _job(
-        self,
-        request: Request,
-        receive: Receive,
-        endpoint: Endpoint,
-        caller: Caller,
-        path: Mapping[str, str],
-    ) -> Job:
-        given = endpoint.read(path, request.parameters())
-        body = None
-        if endpoint.takes is not None:
-            settings = self._settings
-            body = await read_json(
-                request, receive, most=settings.max_body_bytes, seconds=settings.request_seconds
-            )
-            check(body, endpoint.takes)
-        return Job(
-            endpoint=endpoint.name,
-            request_id=request.id,
-            caller=caller,
-            given=given,
-            body=body,
-            address=f"{request.path}?{request.query.decode('latin-1')}",
-            seen=request.listed("if-none-match"),
-            if_match=request.headers.get("if-match"),
-        )
-
-    async def _worked(self, endpoint: Endpoint, job: Job, receive: Receive) -> Answered | Refused:
+    async def _worked(
+        self, endpoint: Endpoint, job: Job, request: Request
+    ) -> Answered | HttpProblem:
         """Work in its turn, unless the client leaves before."""
         if endpoint.light:
             return await asyncio.to_thread(answered, job, endpoint, self._library, self._metrics)
-        heavy = endpoint.heavy and self._workers is not None
-        room = self._others if heavy else self._own
+        workers = self._workers if endpoint.heavy else None
 
-        def submit() -> Future[Answered | Refused]:
-            if endpoint.heavy and self._workers is not None:
-                return self._workers.submit(job)
+        def submit() -> Future[Answered | HttpProblem]:
+            if workers is not None:
+                return workers.submit(job)
             return self._threads.submit(answered, job, endpoint, self._library, self._metrics)
 
-        left = asyncio.ensure_future(_left(receive))
+        left = asyncio.ensure_future(_gone(request.receive))
+        room = self._others if workers is not None else self._own
         try:
-            return await room.run(submit, left)
+            return await room.run(submit, left, to_the_end=endpoint.writes)
         finally:
             left.cancel()
 
-    def _found(self, request: Request) -> tuple[Endpoint, dict[str, str]]:
-        methods, path = table.looked_up(self._table, request.path)
-        method = "GET" if request.method == "HEAD" else request.method
-        if method not in methods:
-            allowed = ", ".join(sorted({*methods, "HEAD"} if "GET" in methods else methods))
-            raise Refused(WRONG_METHOD, f"it takes {allowed}", {"Allow": allowed})
-        return methods[method], path
-
-    def _page(self, request: Request, page: Page) -> Response:
-        if request.method not in ("GET", "HEAD"):
-            raise Refused(WRONG_METHOD, "it takes GET, HEAD", {"Allow": "GET, HEAD"})
-        packed = page.packed if "gzip" in request.listed("accept-encoding") else None
-        etag = f'"{page.etag}-gzip"' if packed else f'"{page.etag}"'
-        headers = {
-            **HEADERS,
-            "Cache-Control": "no-cache",
-            "ETag": etag,
-            "Vary": "Accept-Encoding",
-            **({"Content-Encoding": "gzip"} if packed else {}),
-        }
-        if known(etag, request.listed("if-none-match")):
-            return Response(304, headers=headers)
-        return Response(200, packed or page.content, {**headers, "Content-Type": page.media})
-
-    def _response(self, request: Request, done: Answered) -> Response:
-        headers = {
-            **HEADERS,
-            "Cache-Control": "private, no-cache" if done.etag else "no-store",
-            **({"ETag": done.etag} if done.etag else {}),
-            **self._entrance.shared(request),
-            **done.headers,
-        }
-        if done.content is None:
-            return Response(done.status, headers=headers)
-        return Response(done.status, done.content, {**headers, "Content-Type": done.media})
-
-    def _refused(self, request: Request, refused: Refused) -> Response:
-        headers = {
-            **HEADERS,
-            "Cache-Control": "no-store",
-            "Content-Type": "application/problem+json",
-            **self._entrance.shared(request),
-            **refused.headers,
-        }
-        body = json_bytes(http_wire.problem_json(refused, request.id))
-        return Response(refused.problem.status, body, headers)
-
-    def _tell(self, request: Request, exchange: _Exchange, status: int, seconds: float) -> None:
-        method = request.method if request.method in _METHODS else "other"
-        self._metrics.request(exchange.endpoint, method, status, seconds)
-        wanted = self._settings.log_queries
-        told = log_wire.request_json(
-            id=request.id,
-            method=method,
-            endpoint=exchange.endpoint,
-            status=status,
-            seconds=seconds,
-            caller=exchange.caller,
-            path=request.path if wanted else None,
-            query=request.query.decode("latin-1") if wanted else None,
-        )
-        log.info("request", extra={"told": told})
-
     def _room(self, working: int) -> Admission:
-        settings = self._settings
-        return Admission(working=working, queue=settings.queue, seconds=settings.request_seconds)
+        server = self._server
+        return Admission(working=working, queue=server.queue, seconds=server.request_seconds)
 
 
-_MOST_HEAD_BYTES = 32768
+def listed(request: Request, header: str) -> tuple[str, ...]:
+    """The parts of a header that is a list."""
+    parts = (one.strip() for one in ",".join(request.headers.getlist(header)).split(","))
+    return tuple(one for one in parts if one)
 
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-
-async def _left(receive: Receive) -> None:
+async def _gone(receive: Receive) -> None:
     """Return when the client has closed the connection."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+# ---------------------------------------------------------------------------------- what fails
+
+
+async def _problem(request: Request, problem: HttpProblem) -> Response:
+    body = encode(problem.shape(request.state.id))
+    headers = dict(problem.headers)
+    return Response(body, problem.problem.status, headers, "application/problem+json")
+
+
+async def _not_routed(request: Request, error: HTTPException) -> Response:
+    """An address or a method that there is not."""
+    if error.status_code != WRONG_METHOD.status:
+        return await _problem(request, HttpProblem(NOT_FOUND, "there is nothing at this address"))
+    allowed = ", ".join(sorted((error.headers or {})["Allow"].split(", ")))
+    return await _problem(
+        request, HttpProblem(WRONG_METHOD, f"it takes {allowed}", {"Allow": allowed})
+    )
+
+
+async def _left(request: Request, error: ClientDisconnect) -> Response:  # noqa: ARG001
+    """Nobody reads this; the log and the counters know the status."""
+    return Response(status_code=499)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """Whatever a request brings to light, the next one must be answered."""
+    log.error("request %s failed", request.state.id, exc_info=error)
+    return await _problem(request, failed())

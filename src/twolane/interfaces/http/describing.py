@@ -3,101 +3,56 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, partial
 from html import escape
-from typing import TYPE_CHECKING, Any
 
 from twolane import __version__
-from twolane.interfaces.http import schemas
-from twolane.interfaces.http.endpoints import Call, Endpoint, Parameter, Reply, Type
-from twolane.interfaces.http.messages import json_bytes
-from twolane.interfaces.http.openapi import description, problems_of
-from twolane.interfaces.http.problems import NOT_FOUND, PROBLEMS, Refused
-
-if TYPE_CHECKING:
-    from twolane.interfaces.wire import Json
+from twolane.interfaces.http.endpoints import Call, Endpoint, Reply, endpoint
+from twolane.interfaces.http.openapi import description, parameters_of, problems_of
+from twolane.interfaces.http.parameters import ProblemName
+from twolane.interfaces.http.problems import NOT_FOUND, PROBLEMS, HttpProblem
+from twolane.interfaces.wire.shape import Json, encode
 
 
-def openapi(call: Call) -> Reply:  # noqa: ARG001
-    """The OpenAPI description of every endpoint."""
-    said = _described()
-    return Reply(said, etag=_etag(json_bytes(said)))
+def endpoints(others: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+    """The endpoints that describe the others, and themselves."""
+    light = partial(endpoint, tag="server", capability=None, light=True)
 
+    @cache
+    def described() -> Json:
+        return description((*others, *own), __version__)
 
-def docs(call: Call) -> Reply:  # noqa: ARG001
-    """The same for people."""
-    page = _page()
-    return Reply(page, etag=_etag(page.encode()), media="text/html; charset=utf-8")
+    @cache
+    def page() -> str:
+        return _page((*others, *own))
 
+    @light("GET", "/openapi.json", "openapi", gives=Json)
+    def openapi(call: Call) -> Reply:  # noqa: ARG001 - the index is not asked
+        """Describe the API as OpenAPI 3.1."""
+        return Reply(described(), etag=_etag(encode(described())))
 
-def problem(call: Call) -> Reply:
-    """What a problem means, and what to do about it."""
-    found = PROBLEMS.get(call.given["name"])
-    if found is None:
-        raise Refused(NOT_FOUND, f"the problems are: {', '.join(PROBLEMS)}")
-    text = f"{found.title} ({found.status})\n\n{found.advice}\n"
-    return Reply(text, etag=_etag(text.encode()), media="text/plain; charset=utf-8")
+    @light("GET", "/docs", "docs", gives=str, media="text/html")
+    def docs(call: Call) -> Reply:  # noqa: ARG001 - the index is not asked
+        """Describe the API to people."""
+        return Reply(page(), etag=_etag(page().encode()))
 
-
-def endpoints() -> tuple[Endpoint, ...]:
-    """The endpoints that describe the others."""
-    return (
-        Endpoint(
-            "GET",
-            "/openapi.json",
-            "openapi",
-            "Describe the API as OpenAPI 3.1",
-            openapi,
-            capability=None,
-            gives={200: {"type": "object"}},
-            light=True,
-        ),
-        Endpoint(
-            "GET",
-            "/docs",
-            "docs",
-            "Describe the API to people",
-            docs,
-            capability=None,
-            gives={200: schemas.TEXT},
-            light=True,
-            media="text/html",
-        ),
-        Endpoint(
-            "GET",
-            "/problems/{name}",
-            "problem",
-            "Say what a problem means and what to do about it",
-            problem,
-            capability=None,
-            parameters=(
-                Parameter(
-                    "name",
-                    "The last part of a problem's `type`.",
-                    required=True,
-                    in_path=True,
-                    example="not-found",
-                ),
-            ),
-            gives={200: schemas.TEXT},
-            problems=(NOT_FOUND,),
-            light=True,
-            media="text/plain",
-        ),
+    @light(
+        "GET", "/problems/{name}", "problem", gives=str, media="text/plain", problems=(NOT_FOUND,)
     )
+    def problem(call: Call, given: ProblemName) -> Reply:  # noqa: ARG001 - the index is not asked
+        """Say what a problem means and what to do about it."""
+        found = PROBLEMS.get(given.name)
+        if found is None:
+            raise HttpProblem(NOT_FOUND, f"the problems are: {', '.join(PROBLEMS)}")
+        text = f"{found.title} ({found.status})\n\n{found.advice}\n"
+        return Reply(text, etag=_etag(text.encode()))
+
+    own = (openapi, docs, problem)
+    return own
 
 
-@cache
-def _described() -> Json:
-    from twolane.interfaces.http.table import ENDPOINTS
-
-    return description(ENDPOINTS, __version__)
-
-
-@cache
-def _page() -> str:
-    from twolane.interfaces.http.table import ENDPOINTS
-
+def _page(endpoints: Sequence[Endpoint]) -> str:
     parts = [
         "<!doctype html>",
         '<html lang="en"><meta charset="utf-8"><title>Twolane HTTP API</title>',
@@ -105,13 +60,13 @@ def _page() -> str:
         f"<h1>Twolane HTTP API {escape(__version__)}</h1>",
         '<p>For programs: <a href="/openapi.json">openapi.json</a></p>',
     ]
-    for one in ENDPOINTS:
+    for one in endpoints:
         parts.append(f"<h2><code>{one.method} {escape(one.path)}</code></h2>")
         parts.append(f"<p>{escape(one.summary)}. {escape(one.description)}</p>")
         if one.capability:
             parts.append(f"<p>Needs <code>{one.capability}</code>.</p>")
-        if one.parameters:
-            rows = "".join(_row(parameter) for parameter in one.parameters)
+        rows = "".join(map(_row, parameters_of(one)))
+        if rows:
             parts.append(f"<table><tr><th>Parameter<th>Type<th>Meaning</tr>{rows}</table>")
         told = ", ".join(f"{each.status} {each.name}" for each in problems_of(one))
         parts.append(f"<p>Problems: {escape(told)}.</p>")
@@ -122,13 +77,14 @@ def _page() -> str:
     return "\n".join([*parts, "</dl></html>", ""])
 
 
-def _row(parameter: Parameter) -> str:
-    type = {Type.TEXT: "text", Type.WHOLE: "number", Type.TRUTH: "true or false"}[parameter.type]
-    shown = ", ".join(parameter.choices) or type
-    needed = " (required)" if parameter.required else ""
-    cells = (f"<code>{parameter.name}</code>{needed}", escape(shown), escape(parameter.meaning))
-    return f"<tr><td>{'<td>'.join(cells)}</tr>"
+def _row(parameter: Json) -> str:
+    schema = parameter["schema"]
+    schema = schema.get("items", schema)
+    type = schema.get("type") or schema.get("$ref", "").rpartition("/")[2]
+    needed = " (required)" if parameter["required"] else ""
+    meaning = escape(parameter["description"])
+    return f"<tr><td><code>{parameter['name']}</code>{needed}<td>{escape(type)}<td>{meaning}</tr>"
 
 
-def _etag(content: bytes | Any) -> str:
+def _etag(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:20]}"'

@@ -1,94 +1,27 @@
-"""What an address offers, said once: it reads requests and writes the OpenAPI description."""
+"""What an address offers, said once: it reads requests and writes the OpenAPI description.
+
+A handler is a plain function over a library. What it takes is said by its annotations: `given` is
+the shape of the parameters, `body` that of the body.
+"""
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
-from twolane.interfaces.http.problems import BAD_REQUEST, Problem, Refused
-from twolane.interfaces.wire import Json
-from twolane.scopes import EVERYTHING, Capability, Scope
+from twolane.interfaces.http.parameters import Parameters
+from twolane.interfaces.http.problems import Problem
+from twolane.interfaces.wire.bodies import Body
+from twolane.interfaces.wire.shape import Json, Shape
+from twolane.model.scope import EVERYTHING, Capability, Scope
 
 if TYPE_CHECKING:
     from twolane.interfaces.http.metrics import Metrics
     from twolane.library import Library
 
-
-# A filter with more values than this was not chosen by a person.
-MOST_VALUES = 64
-
-
-class Type(StrEnum):
-    """What a parameter's text is read as; the names are those of JSON Schema."""
-
-    TEXT = "string"
-    WHOLE = "integer"
-    TRUTH = "boolean"
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of the address or of the query string: its type, limits and meaning."""
-
-    name: str
-    meaning: str
-    type: Type = Type.TEXT
-    required: bool = False
-    many: bool = False
-    default: Any = None
-    choices: tuple[str, ...] = ()
-    least: int | None = None
-    most: int | None = None
-    longest: int = 2000
-    example: Any = None
-    in_path: bool = False
-
-    def read(self, texts: Sequence[str]) -> Any:
-        """The value that the texts of a request spell; Refused if they spell none."""
-        if not texts:
-            if self.required:
-                raise Refused(BAD_REQUEST, f"the parameter {self.name!r} is missing")
-            return () if self.many else self.default
-        if self.many:
-            if len(texts) > MOST_VALUES:
-                raise self._wrong(f"is given more than {MOST_VALUES} times")
-            return tuple(self._one(text) for text in texts)
-        if len(texts) > 1:
-            raise Refused(BAD_REQUEST, f"the parameter {self.name!r} is given {len(texts)} times")
-        return self._one(texts[0])
-
-    def _one(self, text: str) -> Any:
-        if self.type == Type.TRUTH:
-            return self._truth(text)
-        if self.type == Type.WHOLE:
-            return self._whole(text)
-        if len(text) > self.longest:
-            raise self._wrong(f"is longer than {self.longest} characters")
-        if self.choices and text not in self.choices:
-            raise self._wrong(f"{text!r} is not one of {', '.join(self.choices)}")
-        return unicodedata.normalize("NFC", text)
-
-    def _truth(self, text: str) -> bool:
-        if text not in ("true", "false"):
-            raise self._wrong(f"{text[:40]!r} is neither true nor false")
-        return text == "true"
-
-    def _whole(self, text: str) -> int:
-        digits = text.removeprefix("-")
-        if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
-            raise self._wrong(f"{text[:40]!r} is not a whole number")
-        number = int(text)
-        if self.least is not None and number < self.least:
-            raise self._wrong(f"must be at least {self.least}")
-        if self.most is not None and number > self.most:
-            raise self._wrong(f"must be at most {self.most}")
-        return number
-
-    def _wrong(self, what: str) -> Refused:
-        return Refused(BAD_REQUEST, f"the parameter {self.name!r}: {what}")
+Tag = Literal["search", "documents", "judgments", "server"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +43,16 @@ class Call:
 
     `if_match` is the ETag that the caller last saw of what is to be changed.
     `new` says that nothing may be there yet (`If-None-Match: *`).
+    `key` is the caller's name for a request that must be done once (`Idempotency-Key`).
     `metrics` are the server's own counters; a worker process has none.
     """
 
     library: Library
     caller: Caller
-    given: Mapping[str, Any] = field(default_factory=dict)
-    body: Any = None
     if_match: str | None = None
     metrics: Metrics | None = None
     new: bool = False
+    key: str | None = None
 
     @property
     def scope(self) -> Scope:
@@ -137,6 +70,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """What is counted of a search: milliseconds by lane, and the lanes that could not run."""
+
+    lanes: Mapping[str, float]
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What is answered: JSON, or text of another type.
 
@@ -144,21 +85,12 @@ class Reply:
     An answer that is not to be kept shows a passing state, such as a lane that could not run.
     """
 
-    body: Json | str | None
+    body: Shape | Json | str
     status: int = 200
     etag: str | None = None
     keep: bool = True
-    media: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     measured: Measured | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What is counted of a search: milliseconds by lane, and the lanes that could not run."""
-
-    lanes: Mapping[str, float]
-    degraded: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,34 +101,54 @@ class Endpoint:
     `state` names what the answer depends on; a caller who has seen it is told so without work.
     `light` ones do no work that could queue, and answer when the server is overloaded, too.
     `heavy` ones are left to worker processes where there are any; they only read.
-    `conditions` are the headers by which a change is made to depend on the present state.
+    `conditions` are the headers by which a change is made to depend on what was before.
     """
 
     method: str
     path: str
     name: str
+    tag: Tag
     summary: str
-    answer: Callable[[Call], Reply]
+    description: str
+    answer: Callable[..., Reply]
+    parameters: type[Parameters]
+    body: type[Body] | None
+    gives: Any
+    statuses: tuple[int, ...] = (200,)
     capability: Capability | None = Capability.SEARCH
-    parameters: tuple[Parameter, ...] = ()
-    takes: Json | None = None
-    gives: Mapping[int, Json | None] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     state: Callable[[Call], str] | None = None
     light: bool = False
     heavy: bool = False
-    description: str = ""
     media: str = "application/json"
     conditions: tuple[str, ...] = ()
 
-    def read(self, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        """The values of all parameters; Refused if one is wrong, missing or unknown."""
-        texts: dict[str, list[str]] = {one.name: [] for one in self.parameters}
-        for name, text in (*path.items(), *query):
-            if name not in texts:
-                known = ", ".join(texts) or "none"
-                raise Refused(
-                    BAD_REQUEST, f"there is no parameter {name[:80]!r} here; there are: {known}"
-                )
-            texts[name].append(text)
-        return {one.name: one.read(texts[one.name]) for one in self.parameters}
+    @property
+    def writes(self) -> bool:
+        """Whether something may be changed by it: then what has begun must be answered."""
+        return self.method != "GET"
+
+
+def endpoint(
+    method: str, path: str, name: str, *, tag: Tag, gives: Any, **more: Any
+) -> Callable[[Callable[..., Reply]], Endpoint]:
+    """Make a handler an endpoint; its docstring is the summary and, below it, the description."""
+
+    def made(answer: Callable[..., Reply]) -> Endpoint:
+        hints = get_type_hints(answer, localns={"Library": Any, "Metrics": Any})
+        summary, _, description = (inspect.getdoc(answer) or "").partition("\n\n")
+        return Endpoint(
+            method=method,
+            path=path,
+            name=name,
+            tag=tag,
+            summary=summary.rstrip("."),
+            description=" ".join(description.split()),
+            answer=answer,
+            parameters=hints.get("given", Parameters),
+            body=hints.get("body"),
+            gives=gives,
+            **more,
+        )
+
+    return made

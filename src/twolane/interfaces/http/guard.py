@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from twolane.interfaces.http.problems import FOREIGN_HOST, FOREIGN_ORIGIN, Refused
+from twolane.interfaces.http.problems import FOREIGN_HOST, FOREIGN_ORIGIN, HttpProblem
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -44,19 +44,19 @@ class Guard:
         return cls(LOOPBACK | own | {one.lower() for one in hosts}, frozenset(origins))
 
     def check(self, method: str, path: str, headers: Mapping[str, str]) -> None:
-        """Raise Refused for a request that may not even be looked at."""
+        """Raise HttpProblem for a request that may not even be looked at."""
         host = headers.get("host", "")
         if _name(host) not in self.hosts:
-            raise Refused(FOREIGN_HOST, f"the header Host names {host[:100]!r}")
+            raise HttpProblem(FOREIGN_HOST, f"the header Host names {host[:100]!r}")
         origin = headers.get("origin")
         if origin is not None:
             if origin not in self.origins and _place(origin) != host.lower():
-                raise Refused(FOREIGN_ORIGIN, f"the request comes from {origin[:100]!r}")
+                raise HttpProblem(FOREIGN_ORIGIN, f"the request comes from {origin[:100]!r}")
         elif headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             # A link on another site may lead here, but only to the page itself.
             visit = method in ("GET", "HEAD") and headers.get("sec-fetch-mode") == "navigate"
             if not visit or path.startswith("/api/"):
-                raise Refused(FOREIGN_ORIGIN, "the request comes from a page of another site")
+                raise HttpProblem(FOREIGN_ORIGIN, "the request comes from a page of another site")
 
     def shared(self, origin: str | None) -> dict[str, str]:
         """The headers that let a page of an allowed site read the answer."""

@@ -1,43 +1,59 @@
-"""`/api/status`, `/healthz` and `/readyz`: how the server and the index are."""
+"""`/api/status`, `/healthz`, `/readyz` and `/metrics`: how the server and the index are."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import nan
 from typing import TYPE_CHECKING
 
 from twolane import __version__
-from twolane.errors import TwolaneError
-from twolane.interfaces import http_wire, wire
-from twolane.interfaces.http import schemas
-from twolane.interfaces.http.endpoints import Call, Endpoint, Parameter, Reply, Type
-from twolane.scopes import Capability
+from twolane.interfaces.http.endpoints import Call, Reply, endpoint
+from twolane.interfaces.http.parameters import StatusParameters
+from twolane.interfaces.wire import indexing as wire
+from twolane.interfaces.wire.server import Health
+from twolane.model.errors import TwolaneError
+from twolane.model.scope import Capability
 
 if TYPE_CHECKING:
     from twolane.library import Library
 
+_light = partial(endpoint, tag="server", light=True)
 
-def status(call: Call) -> Reply:
-    """How complete the index is, as `twolane status --json` has it."""
+
+@endpoint("GET", "/api/status", "status", tag="server", gives=wire.Status)
+def status(call: Call, given: StatusParameters) -> Reply:
+    """Say how complete the index is."""
     found = call.library.status(scope=call.scope)
-    files = call.library.files(scope=call.scope) if call.given["files"] else None
-    collections = call.library.collections()
+    files = call.library.files(scope=call.scope) if given.files else None
+    collections = call.library.collections(scope=call.scope)
     if not call.may(Capability.ADMIN):
         # Where things lie on the server's disk is nobody else's business.
         found = replace(found, location="")
         collections = [replace(one, root=None) for one in collections]
-    return Reply(wire.status_json(found, files, collections))
+    return Reply(wire.status(found, files, collections))
 
 
-def healthy(call: Call) -> Reply:  # noqa: ARG001
-    """That the server runs; the index is not asked."""
-    return Reply(http_wire.health_json(__version__))
+@_light("GET", "/healthz", "healthy", gives=Health, capability=None)
+def healthy(call: Call) -> Reply:  # noqa: ARG001 - the index is not asked
+    """Say that the server runs."""
+    return Reply(Health(version=__version__))
 
 
+@_light("GET", "/readyz", "ready", gives=Health, capability=None)
 def ready(call: Call) -> Reply:
-    """That the index can be asked."""
+    """Say whether the index can be asked."""
     call.library.revision()
-    return Reply(http_wire.health_json(__version__))
+    return Reply(Health(version=__version__))
+
+
+@_light("GET", "/metrics", "metrics", gives=str, media="text/plain", capability=Capability.ADMIN)
+def metrics(call: Call) -> Reply:
+    """Tell what the server counted, for Prometheus."""
+    return Reply(
+        call.metrics.text() if call.metrics else "",
+        headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
+    )
 
 
 class Waiting:
@@ -58,53 +74,4 @@ class Waiting:
         return self._counted[1]
 
 
-def metrics(call: Call) -> Reply:
-    """What the server counted, for Prometheus."""
-    text = call.metrics.text() if call.metrics else ""
-    return Reply(text, media="text/plain; version=0.0.4; charset=utf-8")
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/status",
-        "status",
-        "Say how complete the index is",
-        status,
-        parameters=(
-            Parameter("files", "Whether to tell of each file.", Type.TRUTH, default=False),
-        ),
-        gives={200: schemas.STATUS},
-    ),
-    Endpoint(
-        "GET",
-        "/healthz",
-        "healthy",
-        "Say that the server runs",
-        healthy,
-        capability=None,
-        gives={200: schemas.HEALTH},
-        light=True,
-    ),
-    Endpoint(
-        "GET",
-        "/readyz",
-        "ready",
-        "Say whether the index can be asked",
-        ready,
-        capability=None,
-        gives={200: schemas.HEALTH},
-        light=True,
-    ),
-    Endpoint(
-        "GET",
-        "/metrics",
-        "metrics",
-        "Tell what the server counted, for Prometheus",
-        metrics,
-        capability=Capability.ADMIN,
-        gives={200: schemas.TEXT},
-        light=True,
-        media="text/plain",
-    ),
-)
+ENDPOINTS = (status, healthy, ready, metrics)

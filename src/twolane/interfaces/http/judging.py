@@ -1,148 +1,129 @@
-"""`/api/judgments`: searches become golden queries, and the search is measured by them."""
+"""`/api/judgments`: searches become golden queries, and the search is measured by them.
+
+A caller with an owner has judgments of their own, and is measured by their own documents.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from twolane.answers import Mode
-from twolane.errors import BadInput
-from twolane.interfaces import judging_wire
-from twolane.interfaces.http import body_schemas, schemas
-from twolane.interfaces.http.endpoints import Call, Endpoint, Parameter, Reply
-from twolane.interfaces.http.places import judgments_path
-from twolane.interfaces.http.problems import AMBIGUOUS, BAD_GOLDEN_SET, NOT_FOUND, Refused
-from twolane.scopes import Capability
+from twolane.interfaces.http.endpoints import Call, Reply, endpoint
+from twolane.interfaces.http.parameters import JudgmentId, MeasureParameters
+from twolane.interfaces.http.paths import judgments_path
+from twolane.interfaces.http.problems import AMBIGUOUS, BAD_GOLDEN_SET, NOT_FOUND, HttpProblem
+from twolane.interfaces.wire import evaluation as wire
+from twolane.interfaces.wire.bodies import NewJudgment
+from twolane.interfaces.wire.shape import shape
+from twolane.model.errors import BadInput
+from twolane.model.scope import Capability
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from twolane.evaluation.golden import GoldenSet
 
 # Two judgments at once would write the file one over the other.
 _WRITING = threading.Lock()
 
+_judges = partial(endpoint, tag="judgments", capability=Capability.ADMIN)
 
+
+@_judges("GET", "/api/judgments", "judgments", gives=wire.Judgments, problems=(BAD_GOLDEN_SET,))
 def listed(call: Call) -> Reply:
-    """Every judged query."""
-    return Reply(judging_wire.judgments_json(_held(call)))
+    """List the judged queries."""
+    return Reply(wire.judgments(_held(call)))
 
 
-def judge(call: Call) -> Reply:
-    """Keep a judged query; one that is there already is judged anew."""
-    from twolane.evaluation.golden import save_golden
-    from twolane.evaluation.golden_adding import with_query
+@_judges(
+    "POST",
+    "/api/judgments",
+    "judge",
+    gives=wire.Judgment,
+    statuses=(201,),
+    problems=(NOT_FOUND, AMBIGUOUS, BAD_GOLDEN_SET),
+)
+def judge(call: Call, body: NewJudgment) -> Reply:
+    """Keep a judged query, or judge it anew."""
+    from twolane.evaluation.golden import GoldenQuery, with_query
+    from twolane.evaluation.golden_formats import save_golden
 
-    judged = judging_wire.judged_of(
-        call.body,
-        relevant=_named(call, call.body.get("relevant", ())),
-        partial=_named(call, call.body.get("partial", ())),
+    judged = GoldenQuery(
+        id="",
+        query=body.query,
+        relevant=_named(call, body.relevant),
+        partial=_named(call, body.partial),
+        unanswerable=body.unanswerable,
+        lang=body.lang,
+        direction=body.direction,
+        category=body.category,
     )
     with _WRITING:
         held = _held(call)
         others = tuple(one for one in held.queries if one.query != judged.query)
         longer = with_query(replace(held, queries=others), judged)
-        save_golden(longer, judgments_path(call.library.settings))
-    return Reply(judging_wire.query_json(longer.queries[-1]), 201)
+        save_golden(longer, _file(call))
+    return Reply(shape(wire.Judgment, longer.queries[-1]), 201)
 
 
-def forget(call: Call) -> Reply:
+@_judges(
+    "DELETE",
+    "/api/judgments/{judgment}",
+    "forgetJudgment",
+    gives=wire.Judgments,
+    problems=(NOT_FOUND, BAD_GOLDEN_SET),
+)
+def forget(call: Call, given: JudgmentId) -> Reply:
     """Drop a judged query."""
-    from twolane.evaluation.golden import save_golden
+    from twolane.evaluation.golden_formats import save_golden
 
     with _WRITING:
         held = _held(call)
-        kept = tuple(one for one in held.queries if one.id != call.given["judgment"])
+        kept = tuple(one for one in held.queries if one.id != given.judgment)
         if len(kept) == len(held.queries):
-            raise Refused(NOT_FOUND, f"there is no judgment {call.given['judgment'][:100]!r}")
-        save_golden(replace(held, queries=kept), judgments_path(call.library.settings))
-    return Reply(judging_wire.judgments_json(replace(held, queries=kept)))
+            raise HttpProblem(NOT_FOUND, f"there is no judgment {given.judgment[:100]!r}")
+        save_golden(replace(held, queries=kept), _file(call))
+    return Reply(wire.judgments(replace(held, queries=kept)))
 
 
-def measured(call: Call) -> Reply:
-    """Ask every judged query, and tell how good the answers are."""
-    from twolane.evaluation.running import run_golden
-    from twolane.evaluation.summaries import summarise
+@_judges("GET", "/api/measures", "measures", gives=wire.Measures, problems=(BAD_GOLDEN_SET,))
+def measured(call: Call, given: MeasureParameters) -> Reply:
+    """Measure the search by the judged queries."""
+    from twolane.evaluation.runs import run_golden, summarise
 
     held = _held(call)
     if not held.queries:
-        return Reply(judging_wire.no_measures_json(held, call.given["mode"]))
-    run = run_golden(held, call.library, mode=call.given["mode"])
-    return Reply(judging_wire.measures_json(summarise(run)))
+        return Reply(wire.no_measures(held.name, given.mode))
+    run = run_golden(held, call.library, mode=given.mode, scope=call.scope)
+    return Reply(wire.measures(summarise(run)))
 
 
 def _held(call: Call) -> GoldenSet:
-    from twolane.evaluation.golden_adding import open_set
-    from twolane.evaluation.naming import vault_of
+    from twolane.evaluation.golden import vault_of
+    from twolane.evaluation.golden_formats import open_set
 
-    file = judgments_path(call.library.settings)
-    return open_set(file, vault_of(call.library, file))
+    file = _file(call)
+    return open_set(file, vault_of(call.library, file, scope=call.scope))
+
+
+def _file(call: Call) -> Path:
+    return judgments_path(call.library.settings, call.caller.owner)
 
 
 def _named(call: Call, references: Sequence[str]) -> tuple[str, ...]:
     """The names that golden sets have for documents that the caller can see."""
-    from twolane.evaluation.naming import Names
+    from twolane.evaluation.golden import Names
 
     if not references:
         return ()
-    names = Names(call.library)
+    names = Names(call.library, scope=call.scope)
     found = [call.library.document(one, scope=call.named) for one in references]
     if len({one.id for one in found}) < len(found):
         raise BadInput("a document is named twice")
     return tuple(names.of(one) for one in found)
 
 
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/judgments",
-        "judgments",
-        "List the judged queries",
-        listed,
-        capability=Capability.ADMIN,
-        gives={200: schemas.JUDGMENTS},
-        problems=(BAD_GOLDEN_SET,),
-    ),
-    Endpoint(
-        "POST",
-        "/api/judgments",
-        "judge",
-        "Keep a judged query, or judge it anew",
-        judge,
-        capability=Capability.ADMIN,
-        takes=body_schemas.JUDGMENT,
-        gives={201: schemas.JUDGMENT},
-        problems=(NOT_FOUND, AMBIGUOUS, BAD_GOLDEN_SET),
-    ),
-    Endpoint(
-        "DELETE",
-        "/api/judgments/{judgment}",
-        "forgetJudgment",
-        "Drop a judged query",
-        forget,
-        capability=Capability.ADMIN,
-        parameters=(
-            Parameter("judgment", "The id of a judged query.", required=True, in_path=True),
-        ),
-        gives={200: schemas.JUDGMENTS},
-        problems=(NOT_FOUND, BAD_GOLDEN_SET),
-    ),
-    Endpoint(
-        "GET",
-        "/api/measures",
-        "measures",
-        "Measure the search by the judged queries",
-        measured,
-        capability=Capability.ADMIN,
-        parameters=(
-            Parameter(
-                "mode",
-                "Which lanes are asked: words, meaning, or both.",
-                choices=tuple(Mode),
-                default=Mode.HYBRID.value,
-            ),
-        ),
-        gives={200: schemas.MEASURES},
-        problems=(BAD_GOLDEN_SET,),
-    ),
-)
+ENDPOINTS = (listed, judge, forget, measured)

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from twolane.interfaces.http.problems import TOO_MANY, Refused
+from twolane.interfaces.http.problems import TOO_MANY, HttpProblem
 
 # More callers than this are not remembered; the one that was quiet longest is forgotten.
 _MOST_CALLERS = 10_000
@@ -22,7 +22,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, caller: str) -> None:
-        """Count a request of the caller; Refused if there were too many."""
+        """Count a request of the caller; HttpProblem if there were too many."""
         if not self._most:
             return
         now = self._clock()
@@ -35,4 +35,4 @@ class Rates:
         if not allowed:
             seconds = math.ceil((1 - left) * 60 / self._most)
             detail = f"at most {self._most:g} requests a minute"
-            raise Refused(TOO_MANY, detail, {"Retry-After": str(max(1, seconds))})
+            raise HttpProblem(TOO_MANY, detail, {"Retry-After": str(max(1, seconds))})

@@ -5,19 +5,22 @@ The class of an error decides which problem it is, never its message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from twolane.errors import (
+from twolane.interfaces.wire import server as wire
+from twolane.interfaces.wire.shape import shape
+from twolane.model.errors import (
     AmbiguousDocument,
     BadGoldenSet,
     BadInput,
     Conflict,
     EmbedderError,
+    KeyReused,
     NoSuchDocument,
     NotPermitted,
     StoreError,
+    TooSlow,
     TwolaneError,
 )
 
@@ -59,13 +62,14 @@ FOREIGN_HOST = Problem(
     "foreign-host",
     421,
     "This server is not known by that name",
-    "Use the address that the server was started with, or add the name to the setting `hosts`.",
+    "Use the address that the server was started with, or add the name to the setting "
+    "`server.hosts`.",
 )
 FOREIGN_ORIGIN = Problem(
     "foreign-origin",
     403,
     "Another site's page may not ask this server",
-    "Open the server's own page, or add the site to the setting `origins`.",
+    "Open the server's own page, or add the site to the setting `server.origins`.",
 )
 NOT_FOUND = Problem(
     "not-found",
@@ -113,13 +117,19 @@ TOO_LARGE = Problem(
     "too-large",
     413,
     "The request is too large",
-    "Send less at once; the setting `max_body_bytes` is the limit.",
+    "Send less at once; the setting `server.max_body_bytes` is the limit.",
 )
 WRONG_TYPE = Problem(
     "wrong-type",
     415,
     "The body is not JSON",
     "Send JSON in UTF-8 with `Content-Type: application/json`.",
+)
+KEY_REUSED = Problem(
+    "key-reused",
+    422,
+    "The key was sent before with another request",
+    "Give each request an `Idempotency-Key` of its own; repeat it only with the same body.",
 )
 LARGE_HEAD = Problem(
     "large-head",
@@ -149,7 +159,8 @@ TOO_SLOW = Problem(
     "too-slow",
     503,
     "The answer took too long",
-    "Ask for less, or try again later; the setting `request_seconds` is the limit.",
+    "Ask for less, or try again later; the settings `search.query_seconds` and "
+    "`server.request_seconds` are the limits.",
 )
 UNAVAILABLE = Problem(
     "unavailable",
@@ -159,29 +170,7 @@ UNAVAILABLE = Problem(
 )
 
 PROBLEMS: Mapping[str, Problem] = {
-    one.name: one
-    for one in (
-        BAD_REQUEST,
-        UNAUTHENTICATED,
-        NOT_PERMITTED,
-        FOREIGN_HOST,
-        FOREIGN_ORIGIN,
-        NOT_FOUND,
-        WRONG_METHOD,
-        TOO_SLOW_REQUEST,
-        AMBIGUOUS,
-        CONFLICT,
-        BAD_GOLDEN_SET,
-        CHANGED,
-        TOO_LARGE,
-        WRONG_TYPE,
-        LARGE_HEAD,
-        TOO_MANY,
-        INTERNAL,
-        OVERLOADED,
-        TOO_SLOW,
-        UNAVAILABLE,
-    )
+    one.name: one for one in [*globals().values()] if isinstance(one, Problem)
 }
 
 _BY_CLASS: Mapping[type[BaseException], Problem] = {
@@ -190,26 +179,35 @@ _BY_CLASS: Mapping[type[BaseException], Problem] = {
     NoSuchDocument: NOT_FOUND,
     AmbiguousDocument: AMBIGUOUS,
     BadGoldenSet: BAD_GOLDEN_SET,
+    KeyReused: KEY_REUSED,
     Conflict: CONFLICT,
     NotPermitted: NOT_PERMITTED,
     StoreError: UNAVAILABLE,
+    TooSlow: TOO_SLOW,
     EmbedderError: UNAVAILABLE,
 }
 
 
 @dataclass(slots=True)
-class Refused(Exception):
+class HttpProblem(Exception):
     """A request that is not answered as asked; carries all that the caller is told."""
 
     problem: Problem
     detail: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    more: Mapping[str, Any] = field(default_factory=dict)
+    candidates: Sequence[str] | None = None
+
+    def shape(self, request_id: str) -> wire.Problem:
+        """What the caller reads."""
+        said = shape(wire.Problem, self.problem, detail=self.detail, request_id=request_id)
+        if self.candidates is not None:
+            said.candidates = [*self.candidates]
+        return said
 
 
-def refusal(error: TwolaneError) -> Refused:
+def problem_of(error: TwolaneError) -> HttpProblem:
     """What the caller is told of an error that the library raised on purpose."""
     problem = next(_BY_CLASS[kind] for kind in type(error).__mro__ if kind in _BY_CLASS)
     headers = {"Retry-After": "1"} if problem.status == 503 else {}
-    more = {"candidates": list(error.candidates)} if isinstance(error, AmbiguousDocument) else {}
-    return Refused(problem, str(error), headers, more)
+    candidates = error.candidates if isinstance(error, AmbiguousDocument) else None
+    return HttpProblem(problem, str(error), headers, candidates)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
+from types import FrameType
 from typing import TYPE_CHECKING
 
-from twolane.errors import BadInput
 from twolane.library import Library
+from twolane.model.errors import BadInput
 from twolane.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,8 +24,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("twolane.http")
 
-# How long requests that have begun may take when the server is told to stop.
-_DRAIN_SECONDS = 10
+# How long requests that have begun may take when the server is told to stop; then searches end.
+_DRAIN_SECONDS = 3
+
+# So long after it was told to stop the server ends in any case. What was saved is safe, and a
+# change that is not done by then is undone when the database is opened next.
+_END_SECONDS = 8
 
 # A head that is too large is told so by us, as a problem like any other, up to this many bytes.
 _MOST_READ = 512 * 1024
@@ -42,31 +48,33 @@ def serve(
     """Serve the library that the settings name until the process is told to stop.
 
     `watch` follows its folders as they change.
-    `agents_only` serves `/mcp` without the page and the API, and writes nothing.
+    `agents_only` serves `/mcp` without the page and the API, and changes no document.
     `started` is told the address once requests are taken.
     """
-    if find_spec("uvicorn") is None:
-        raise BadInput("the server needs one more package; run: pip install 'twolane[serve]'")
+    if not all(map(find_spec, ("uvicorn", "starlette", "prometheus_client"))):
+        raise BadInput("the server needs more packages; run: pip install 'twolane[serve]'")
     import uvicorn
 
     from twolane.interfaces.http.app import Application
-    from twolane.interfaces.http.entrance import Entrance
-    from twolane.interfaces.http.following import followed
+    from twolane.interfaces.http.auth import Auth
+    from twolane.interfaces.http.watch import watching
     from twolane.interfaces.http.workers import Workers
+    from twolane.interfaces.token_files import take_over
 
-    entrance = Entrance(settings)
-    listening = _bound(settings.host, settings.port)
-    with (
-        listening,
-        _opened(settings, create=not agents_only) as library,
-        followed(library, wanted=watch),
-    ):
+    with ExitStack() as opened:
+        told_to_stop = opened.enter_context(_ended_in_any_case())
+        library = opened.enter_context(_opened(settings, create=not agents_only))
+        # Who is let in is settled before anybody can ask.
+        take_over(library, settings)
+        auth = opened.enter_context(closing(Auth(settings, library)))
+        listening = opened.enter_context(_bound(settings.server.host, settings.server.port))
+        opened.enter_context(watching(library, wanted=watch))
         if not agents_only:
             library.start_worker()
-        many = settings.processes and not agents_only
-        workers = Workers(settings, settings.processes) if many else None
-        application = Application(library, entrance, settings, workers, agents_only=agents_only)
-        server = _quiet(uvicorn.Server)(
+        many = settings.server.processes and not agents_only
+        workers = Workers(settings, settings.server.processes) if many else None
+        application = Application(library, auth, settings, workers, agents_only=agents_only)
+        server = _quiet(uvicorn.Server, told_to_stop)(
             uvicorn.Config(
                 application,
                 http=_spoken(),
@@ -92,7 +100,7 @@ def serve(
 
 def _opened(settings: Settings, *, create: bool) -> Library:
     library = Library.open(settings=settings, create=create)
-    if settings.gate is not None:
+    if settings.embedding.gate is not None:
         from twolane.interfaces.gates import guard_by_settings
 
         guard_by_settings(library)
@@ -105,14 +113,13 @@ def _spoken() -> type[asyncio.Protocol]:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from twolane.interfaces.http.guard import HEADERS
-    from twolane.interfaces.http.messages import json_bytes
-    from twolane.interfaces.http.problems import BAD_REQUEST, Refused
-    from twolane.interfaces.http_wire import problem_json
+    from twolane.interfaces.http.problems import BAD_REQUEST, HttpProblem
+    from twolane.interfaces.wire.shape import encode
 
     class Spoken(H11Protocol):
         def send_400_response(self, msg: str) -> None:
             id = secrets.token_hex(8)
-            body = json_bytes(problem_json(Refused(BAD_REQUEST, msg), id))
+            body = encode(HttpProblem(BAD_REQUEST, msg).shape(id))
             headers = {
                 **HEADERS,
                 "Cache-Control": "no-store",
@@ -131,10 +138,33 @@ def _spoken() -> type[asyncio.Protocol]:
     return Spoken
 
 
-def _quiet(server: type[Server]) -> type[Server]:
+@contextmanager
+def _ended_in_any_case() -> Iterator[Callable[[], None]]:
+    """A call that begins the last seconds of the process, unless the block ends within them.
+
+    Work that hangs, in a thread or in a library that we call, must not keep the server from ending.
+    """
+    ended = threading.Event()
+
+    def end() -> None:
+        if not ended.wait(_END_SECONDS):
+            log.warning("work was given up that went on %d s after the signal", _END_SECONDS)
+            os._exit(1)
+
+    try:
+        yield lambda: threading.Thread(target=end, daemon=True).start()
+    finally:
+        ended.set()
+
+
+def _quiet(server: type[Server], told_to_stop: Callable[[], None]) -> type[Server]:
     """The server, ending in good order: it would otherwise end itself by the signal it got."""
 
     class Quiet(server):  # type: ignore[valid-type, misc]
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            told_to_stop()
+            super().handle_exit(sig, frame)
+
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}

@@ -10,9 +10,9 @@ import threading
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from twolane.interfaces.http.answering import Answered, Job, answered
-from twolane.interfaces.http.problems import Refused
-from twolane.interfaces.log_wire import log_json
+from twolane.interfaces.http.dispatch import Answered, Job, answered
+from twolane.interfaces.http.log import log_json
+from twolane.interfaces.http.problems import HttpProblem
 from twolane.library import Library
 from twolane.settings import Settings
 
@@ -28,7 +28,7 @@ class Workers:
         self._lock = threading.Lock()
         self._pool = self._fresh()
 
-    def submit(self, job: Job) -> Future[Answered | Refused]:
+    def submit(self, job: Job) -> Future[Answered | HttpProblem]:
         """Have a job answered by the next process that is free."""
         with self._lock:
             try:
@@ -74,8 +74,8 @@ def _warm() -> None:
     _Here.library.search("twolane", limit=1)
 
 
-def _answer(job: Job) -> Answered | Refused:
-    from twolane.interfaces.http.table import BY_NAME
+def _answer(job: Job) -> Answered | HttpProblem:
+    from twolane.interfaces.http.routes import BY_NAME
 
     return answered(job, BY_NAME[job.endpoint], _Here.library)
 

@@ -13,11 +13,11 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from twolane import __version__
-from twolane.errors import TwolaneError
 from twolane.interfaces.failures import message
 from twolane.interfaces.mcp import texts
 from twolane.interfaces.mcp.tools import TOOLS, checked
-from twolane.scopes import Capability, Scope
+from twolane.model.errors import TwolaneError
+from twolane.model.scope import Capability, Scope
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -128,7 +128,7 @@ def instructions(library: Library, scope: Scope = READER) -> str:
     languages = ", ".join(sorted(stats.languages)) or "no language yet"
     held = [
         f"Search over {stats.documents} notes, bookmarks and prompts of the user ({languages}).",
-        *(f"- {line}" for line in texts.collections(library)),
+        *(f"- {line}" for line in texts.collections(library, scope)),
         "Start with search; ask in the user's words, in any language. "
         "Each result cites path, headings and lines: read on with get (toc_path or lines), "
         "see a document's headings with outline. "

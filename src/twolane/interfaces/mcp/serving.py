@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from twolane.errors import BadInput
+from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
     from twolane.library import Library

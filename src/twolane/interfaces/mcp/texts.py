@@ -12,18 +12,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from twolane.chunking import estimate_tokens
-from twolane.diagnose.wording import suggested
-from twolane.excerpts import about, lines_of
+from twolane.explain.why.wording import suggested
+from twolane.ingest.chunking import estimate_tokens
+from twolane.results.excerpts import about, lines_of
 
 if TYPE_CHECKING:
-    from twolane.answers import Answer, Degradation, Result
-    from twolane.diagnose.values import Diagnosis
-    from twolane.excerpts import Excerpt
+    from twolane.explain.similar import SimilarAnswer
+    from twolane.explain.why.values import Diagnosis
     from twolane.library import Library
-    from twolane.model import Document
-    from twolane.scopes import Scope
-    from twolane.similar import SimilarAnswer
+    from twolane.model.answer import Answer, Degradation, Result
+    from twolane.model.document import Document
+    from twolane.model.scope import Scope
+    from twolane.results.excerpts import Excerpt
 
 _MARK = re.compile(r"</?mark>")
 
@@ -142,17 +142,17 @@ def standing(library: Library, scope: Scope) -> str:
         f"{status.stats.documents} documents in {status.stats.chunks} passages",
         f"languages: {languages or 'none'}",
         f"vectors: {progress.ready} ready, {progress.pending} pending, {progress.failed} failed",
-        *collections(library),
+        *collections(library, scope),
         *_warnings(status.degraded),
     ]
     return "\n".join(lines)
 
 
-def collections(library: Library) -> list[str]:
-    """A line for each collection, with its own words about itself."""
+def collections(library: Library, scope: Scope) -> list[str]:
+    """A line for each collection that the scope may see, with its own words about itself."""
     return [
         f"collection {one.name}: {one.description}" if one.description else f"collection {one.name}"
-        for one in library.collections()
+        for one in library.collections(scope=scope)
     ]
 
 

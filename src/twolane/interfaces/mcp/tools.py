@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from twolane.answers import Mode
-from twolane.errors import BadInput
-from twolane.excerpts import lines_of, section_of, whole
 from twolane.interfaces.mcp import texts
-from twolane.phrasings import Phrasings
-from twolane.scopes import Scope
+from twolane.model.answer import Mode
+from twolane.model.errors import BadInput
+from twolane.model.scope import Scope
+from twolane.ranking.phrasings import Phrasings
+from twolane.results.excerpts import lines_of, section_of, whole
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -100,7 +100,7 @@ def _search(library: Library, scope: Scope, given: Arguments) -> str:
         given.get("expected_answer", ""),
     )
     filters = given.get("filter", "")
-    library.check_filters(filters)
+    library.check_filters(filters, scope=scope)
     text = " ".join(part for part in (given["query"], filters) if part)
     answer = library.search(
         text,

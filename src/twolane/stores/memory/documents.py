@@ -5,32 +5,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cmp_to_key
+from typing import Any
 
-from twolane.errors import BadInput
-from twolane.language import fold
-from twolane.model import Batch, Chunk, Collection, Document, FileRecord, FileState, Prepared
-from twolane.ports import Facets, Known, Stats
-from twolane.scopes import Scope
+from twolane.model.answer import Place, Sort
+from twolane.model.document import Boilerplate, Collection, Document, Prepared
+from twolane.model.draft import Receipt
+from twolane.model.scope import EVERYBODY, Scope
+from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, Stats, Stored
+from twolane.stores.memory.changing import forget_boilerplate, make
 from twolane.stores.memory.filtering import moment
-from twolane.stores.memory.scoping import in_scope
+from twolane.stores.memory.scoping import in_scope, is_owned
 from twolane.stores.memory.state import State
+from twolane.text.property_values import facts
+from twolane.text.tokens import fold
 
 
 class MemoryDocuments:
-    """The `Documents` port over a shared state."""
+    """The `DocumentStore` port over a shared state."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def collections(self) -> list[Collection]:
-        """All collections, by name."""
+    def collections(self, scope: Scope = EVERYBODY) -> Sequence[Collection]:
+        """All collections, by name; for an owner, those that hold a document of theirs."""
         with self._state.lock:
-            return [collection for _, collection in sorted(self._state.collections.items())]
-
-    def add_collection(self, collection: Collection) -> None:
-        """Create the collection, or replace what is said of it; its documents stay."""
-        with self._state.lock:
-            self._state.collections[collection.name] = collection
+            held = [collection for _, collection in sorted(self._state.collections.items())]
+            documents = [prepared.document for prepared in self._state.documents.values()]
+        theirs = {one.collection for one in documents if is_owned(one, scope) and not one.deleted}
+        return [one for one in held if scope.owner is None or one.name in theirs]
 
     def known(self, collection: str) -> dict[str, Known]:
         """Every path the collection holds, with hidden documents but without deleted ones.
@@ -38,110 +41,80 @@ class MemoryDocuments:
         A file that is there again must be read again, so a deleted document is not known.
         """
         with self._state.lock:
-            rows = self._state.ledger.get(collection, {})
-            held = {path: Known(None, row.stamp, None) for path, row in rows.items()}
+            records = self._state.ledger.get(collection, {})
+            held = {path: Known(None, row.stamp, None, record=row) for path, row in records.items()}
             for id, prepared in sorted(self._state.documents.items()):
                 document = prepared.document
-                if document.collection != collection or document.deleted:
+                if document.collection != collection or document.deleted or document.path is None:
                     continue
-                if document.path is not None:
-                    held[document.path] = Known(
-                        id, prepared.stamp, document.content_hash, prepared.recipe
-                    )
+                held[document.path] = Known(
+                    id,
+                    prepared.stamp,
+                    document.content_hash,
+                    prepared.analyzer_version,
+                    document.owner,
+                    document.hidden,
+                    records.get(document.path),
+                )
             return held
 
-    def apply(self, *batches: Batch) -> None:
-        """Make all changes, or none: in each batch deletes first, then upserts, then the ledger.
-
-        Everything is worked out on copies, so a batch that raises half-way leaves no trace.
-        """
+    def apply(self, *changes: Change) -> None:
+        """Make all changes in their order, or none: they are made to a copy first."""
         with self._state.lock:
-            for batch in batches:
-                self._state.demand_versions(batch.expected)
-            documents, ledger = self._state.documents, dict(self._state.ledger)
-            for batch in batches:
-                if batch.collection not in self._state.collections:
-                    raise BadInput(
-                        f"there is no collection {batch.collection!r}; add it before its documents"
-                    )
-                documents = _changed_documents(documents, batch)
-                rows = _changed_ledger(ledger.get(batch.collection, {}), batch)
-                ledger[batch.collection] = rows
-            secret = any(_keeps_secrets(batch) for batch in batches)
-            self._state.documents, self._state.ledger = documents, ledger
-            self._state.changes += 1
-            if secret:
-                self._state.forget_vectors()
-                self._state.forget_forms()
+            after = self._state.copied()
+            secret = [make(after, change) for change in changes]
+            if any(secret):
+                forget_boilerplate(after)
+            after.changes += bool(changes)
+            self._state.become(after)
+            self._state.forget_vectors()
 
-    def document(self, id: str, scope: Scope) -> Document | None:
-        """The document, or None if there is none in scope."""
+    def get(
+        self,
+        ids: Sequence[str],
+        scope: Scope | None = None,
+        parts: frozenset[Part] = WHOLE,
+    ) -> dict[str, Stored]:
+        """The documents with these ids that are in scope, with these parts of them."""
         with self._state.lock:
-            prepared = self._state.documents.get(id)
-            return prepared.document if prepared and in_scope(prepared, scope) else None
+            held = [self._state.documents[id] for id in ids if id in self._state.documents]
+        return {
+            one.document.id: Stored(
+                one.document if Part.TEXT in parts else _without_text(one.document),
+                one.analyzer_version,
+                one.chunks if Part.CHUNKS in parts else (),
+                one.sketch if Part.SKETCH in parts and not one.document.encrypted else b"",
+            )
+            for one in held
+            if scope is None or in_scope(one, scope)
+        }
 
-    def documents(self, ids: Sequence[str]) -> dict[str, Document]:
-        """The documents with these ids that are not hidden."""
+    def list(
+        self,
+        scope: Scope,
+        sort: Sort | None = None,
+        *,
+        reverse: bool = False,
+        after: Place | None = None,
+        limit: int | None = None,
+        among: Among = Among.VISIBLE,
+    ) -> Sequence[Place]:
+        """The next documents in scope in this order."""
+        downwards = (sort != Sort.TITLE) != reverse
+
+        def compared(one: Place, other: Place) -> int:
+            return _compared(one, other, downwards)
+
         with self._state.lock:
-            held = self._state.documents
-            found = [held[id].document for id in ids if id in held]
-            return {document.id: document for document in found if not document.hidden}
-
-    def chunks(self, id: str) -> list[Chunk]:
-        """A document's chunks in order; none if it is hidden or absent."""
-        with self._state.lock:
-            prepared = self._state.documents.get(id)
-            if prepared is None or prepared.document.hidden:
-                return []
-            return sorted(prepared.chunks, key=lambda chunk: chunk.position)
-
-    def chunks_of(self, ids: Sequence[str]) -> dict[str, list[Chunk]]:
-        """The chunks of several documents, each in order."""
-        with self._state.lock:
-            found = {id: self.chunks(id) for id in ids}
-        return {id: chunks for id, chunks in found.items() if chunks}
-
-    def resolve(self, reference: str, scope: Scope) -> list[str]:
-        """Ids of the documents in scope whose id, else path, else URL, else folded title it is."""
-        found = [prepared.document for prepared in self._scoped(scope)]
-        for name in ("id", "path", "url"):
-            named = [each.id for each in found if getattr(each, name) == reference]
-            if named:
-                return named
-        return [each.id for each in found if fold(each.title) == fold(reference)]
-
-    def aliased(self, name: str, scope: Scope) -> list[str]:
-        """Ids of the documents in scope that have the name among their aliases."""
-        found = [prepared.document for prepared in self._scoped(scope)]
-        return [each.id for each in found if fold(name) in map(fold, each.aliases)]
-
-    def ledger(self, collection: str) -> list[FileRecord]:
-        """What became of each file, by path: its row, or else the document it gave."""
-        with self._state.lock:
-            rows = {
-                prepared.document.path: FileRecord(
-                    prepared.document.path, FileState.INDEXED, prepared.stamp
-                )
-                for prepared in self._state.visible()
-                if prepared.document.collection == collection and prepared.document.path is not None
-            }
-            rows.update(self._state.ledger.get(collection, {}))
-            return [rows[path] for path in sorted(rows)]
-
-    def stats(self, scope: Scope) -> Stats:
-        """Counts over the documents in scope; `languages` counts documents, `bytes` their text."""
-        found = self._scoped(scope)
-        languages = Counter(language for each in found for language in each.languages)
-        return Stats(
-            documents=len(found),
-            chunks=sum(len(each.chunks) for each in found),
-            languages=dict(sorted(languages.items())),
-            bytes=sum(len(each.document.body.encode("utf-8", "replace")) for each in found),
-        )
+            held = list(self._state.documents.values())
+        places = [_place(one.document, sort) for one in held if _is_among(one, scope, among)]
+        if after is not None:
+            places = [place for place in places if compared(place, after) > 0]
+        return sorted(places, key=cmp_to_key(compared))[:limit]
 
     def facets(self, scope: Scope) -> Facets:
         """How the documents in scope are spread over kinds, collections, tags and languages."""
-        found = self._scoped(scope)
+        found = self._state.within(scope)
         spellings: dict[str, set[str]] = {}
         tagged: Counter[str] = Counter()
         for each in found:
@@ -155,52 +128,91 @@ class MemoryDocuments:
             languages=_sorted(Counter(one for each in found for one in each.languages)),
         )
 
-    def recent(self, scope: Scope, *, limit: int) -> list[str]:
-        """Ids of the documents in scope, most recently updated first, undated ones last."""
-        found = [prepared.document for prepared in self._scoped(scope)]
-        dated = [(moment(each.updated), each.id) for each in found if each.updated is not None]
-        # Sorting is stable in both directions, so equal times keep the order of ids.
-        dated.sort(key=lambda pair: pair[0], reverse=True)
-        undated = [each.id for each in found if each.updated is None]
-        return ([id for _, id in dated] + undated)[:limit]
+    def resolve(self, names: Sequence[str], scope: Scope) -> Sequence[str]:
+        """Ids of the documents in scope that go by the first of the names that any goes by."""
+        found = [prepared.document for prepared in self._state.within(scope)]
+        for name in names:
+            for field in ("id", "path", "url"):
+                named = [each.id for each in found if getattr(each, field) == name]
+                if named:
+                    return named
+            titled = [each.id for each in found if fold(each.title) == fold(name)]
+            if titled:
+                return titled
+        return [one.id for one in found if names and fold(names[0]) in map(fold, one.aliases)]
 
-    def _scoped(self, scope: Scope) -> Sequence[Prepared]:
+    def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:
+        """Counts and names over the documents in scope; `bytes` is the size of their bodies."""
+        found = self._state.within(scope)
         with self._state.lock:
-            return [each for each in self._state.visible() if in_scope(each, scope)]
+            bodies = [one.document.body for one in self._state.documents.values()]
+        return Stats(
+            documents=len(found),
+            languages=_sorted(Counter(one for each in found for one in each.languages)),
+            kinds=frozenset(each.document.kind for each in found),
+            properties=frozenset(
+                fact.name for each in found for fact in facts(each.document.properties)
+            ),
+            bytes=sum(len(body.encode("utf-8", "replace")) for body in bodies),
+            revision=str(self._state.changes),
+            chunks=sum(len(each.chunks) for each in found) if chunks else 0,
+        )
+
+    def receipt(self, owner: str, key: str) -> Receipt | None:
+        """What became of the owner's request with this key, if that is still known."""
+        with self._state.lock:
+            return self._state.receipts.get((owner, key))
+
+    def boilerplate(self) -> Boilerplate:
+        """The boilerplate as it was last detected."""
+        with self._state.lock:
+            return self._state.boilerplate
+
+
+def _without_text(document: Document) -> Document:
+    return replace(
+        document,
+        body="",
+        aliases=(),
+        tags=(),
+        headings=(),
+        links=(),
+        arguments=(),
+        properties={},
+        description="",
+        summary="",
+    )
+
+
+def _is_among(prepared: Prepared, scope: Scope, among: Among) -> bool:
+    if among == Among.VISIBLE:
+        return in_scope(prepared, scope)
+    document = prepared.document
+    shown = replace(document, searchable=True, deleted=False, encrypted=False)
+    return document.deleted == (among == Among.DELETED) and in_scope(
+        replace(prepared, document=shown), scope
+    )
+
+
+def _place(document: Document, sort: Sort | None) -> Place:
+    if sort is None:
+        return Place(None, document.id)
+    if sort == Sort.TITLE:
+        return Place(fold(document.title), document.id)
+    at = getattr(document, sort.value)
+    return Place(None if at is None else moment(at).timestamp(), document.id)
+
+
+def _compared(one: Place, other: Place, downwards: bool) -> int:
+    """Below 0 if `one` comes first: by key, what has none last, and then by id."""
+    if one.key != other.key:
+        if one.key is None or other.key is None:
+            return 1 if one.key is None else -1
+        mine: Any = one.key
+        less = bool(mine < other.key)
+        return -1 if less != downwards else 1
+    return (one.id > other.id) - (one.id < other.id)
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items()))
-
-
-def _changed_documents(held: dict[str, Prepared], batch: Batch) -> dict[str, Prepared]:
-    documents = dict(held)
-    for id in (*batch.deletes, *batch.purges):
-        if id in documents and documents[id].document.collection == batch.collection:
-            del documents[id]
-    for given in batch.upserts:
-        prepared, document = given, given.document
-        if document.collection != batch.collection:
-            raise BadInput(
-                f"{document.id!r} belongs to the collection {document.collection!r}, "
-                f"not {batch.collection!r}; put it into a batch of its own collection"
-            )
-        before = documents.get(document.id)
-        if before is not None:
-            # How often and when it was last used is written in no file.
-            used = document.used or before.document.used
-            uses = document.uses or before.document.uses
-            prepared = replace(prepared, document=replace(document, used=used, uses=uses))
-        documents[document.id] = prepared
-    return documents
-
-
-def _keeps_secrets(batch: Batch) -> bool:
-    return bool(batch.purges) or any(one.document.encrypted for one in batch.upserts)
-
-
-def _changed_ledger(held: dict[str, FileRecord], batch: Batch) -> dict[str, FileRecord]:
-    gone = set(batch.forgotten) | {prepared.document.path for prepared in batch.upserts}
-    rows = {path: row for path, row in held.items() if path not in gone}
-    rows.update({record.path: record for record in batch.records})
-    return rows

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, assert_never
 
-from twolane.filters import Among, During, Except, Filter, Having, Part, Span, Trait, Valued
-from twolane.globs import matches_any
-from twolane.language import fold
-from twolane.model import Document, Prepared
-from twolane.properties import Fact, facts
+from twolane.model.document import Document, Prepared
+from twolane.model.filters import Among, During, Except, Filter, Having, Part, Span, Trait, Valued
+from twolane.text.globs import matches_any
+from twolane.text.property_values import Fact, facts
+from twolane.text.tokens import fold
 
 
 def passes(prepared: Prepared, filter: Filter) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import assert_never
 
-from twolane.language import fold, holds_literally
-from twolane.model import FIELDS, Document, Prepared, Stems
-from twolane.scopes import All, Clause, Either, InField, Near, Phrase, Without, Word
+from twolane.model.document import FIELDS, Document, Prepared, Stems
+from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Without, Word
+from twolane.text.literals import holds_literally
+from twolane.text.tokens import fold
 
 
 def holds(stems: Stems, word: Word) -> bool:

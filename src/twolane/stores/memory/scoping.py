@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from twolane.filters import Trait
-from twolane.model import Prepared
-from twolane.scopes import Scope
+from twolane.model import deadlines
+from twolane.model.document import Document, Prepared
+from twolane.model.filters import Trait
+from twolane.model.scope import Scope
 from twolane.stores.memory.filtering import happened, is_among, passes
 from twolane.stores.memory.matching import meets
 
 
 def in_scope(prepared: Prepared, scope: Scope) -> bool:
-    """Whether the document counts for this scope; a hidden one never does."""
+    """Whether the document counts for this scope; a hidden one never does.
+
+    TooSlow if the time of the question is over: whoever looks through all documents comes by here.
+    """
+    deadlines.check()
     document = prepared.document
     return (
         not document.hidden
         and (scope.archived or not document.archived)
-        and (scope.owner is None or document.owner == scope.owner)
+        and is_owned(document, scope)
         and (not scope.collections or document.collection in scope.collections)
         and (not scope.kinds or document.kind in scope.kinds)
         and (not scope.documents or document.id in scope.documents)
@@ -27,6 +32,11 @@ def in_scope(prepared: Prepared, scope: Scope) -> bool:
         and all(passes(prepared, one) for one in scope.filters)
         and (scope.clause is None or meets(prepared, scope.clause))
     )
+
+
+def is_owned(document: Document, scope: Scope) -> bool:
+    """Whether the document is the scope's owner's, or the scope has none."""
+    return scope.owner is None or document.owner == scope.owner
 
 
 def _dated(prepared: Prepared, scope: Scope) -> bool:

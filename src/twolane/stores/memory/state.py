@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from twolane.errors import Conflict, StoreError
-from twolane.model import Collection, Failure, FileRecord, Forms, Generation, Prepared
+from twolane.model.document import Boilerplate, Chunk, Collection, Document, Prepared
+from twolane.model.draft import Receipt
+from twolane.model.errors import StoreError
+from twolane.model.problem import FileRecord
+from twolane.model.scope import Scope
+from twolane.model.space import Failure, Generation
+from twolane.model.tokens import Token
+from twolane.ports.vectors import Mean
+from twolane.stores.memory.scoping import in_scope
 
 if TYPE_CHECKING:
-    from twolane.ports import Vector
+    from twolane.ports.vectors import Vector
 
 
 class Row(NamedTuple):
-    """A stored vector, the passage it belongs to, and the codes of that passage's sentences."""
+    """A stored vector, and the codes of the sentences of its passage."""
 
-    text_hash: str
     vector: Vector
     sentences: bytes = b""
 
@@ -37,61 +43,60 @@ class Shelf:
     rows: dict[str, Row] = field(default_factory=dict)
     leases: dict[str, Lease] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
-    means: dict[str, Vector] = field(default_factory=dict)
-    counted: dict[str, int] = field(default_factory=dict)
-
-    def sentences(self, content_hash: str) -> bytes:
-        """The codes of a passage's sentences, if there are any."""
-        row = self.rows.get(content_hash)
-        return row.sentences if row else b""
-
-    def donors(self) -> dict[str, str]:
-        """For each passage, the content hash whose vector it lends: the lowest."""
-        lent: dict[str, str] = {}
-        for content_hash in sorted(self.rows):
-            lent.setdefault(self.rows[content_hash].text_hash, content_hash)
-        return lent
+    means: dict[str, Mean] = field(default_factory=dict)
+    rate: float | None = None
 
 
 @dataclass(slots=True)
 class State:
-    """Everything in the store; hold `lock` while reading or changing it."""
+    """Everything in the store; hold `lock` while reading or changing it.
+
+    A change of documents works on a copy and puts its parts here at the end: dictionaries of
+    documents, collections, ledger and receipts are replaced, never changed.
+    """
 
     clock: Callable[[], float]
     lock: threading.RLock = field(default_factory=threading.RLock)
     collections: dict[str, Collection] = field(default_factory=dict)
     documents: dict[str, Prepared] = field(default_factory=dict)
     ledger: dict[str, dict[str, FileRecord]] = field(default_factory=dict)
+    receipts: dict[tuple[str, str], Receipt] = field(default_factory=dict)
+    boilerplate: Boilerplate = field(default_factory=Boilerplate)
+    tokens: dict[str, Token | None] = field(default_factory=dict)
     shelves: dict[int, Shelf] = field(default_factory=dict)
-    forms: Forms = field(default_factory=Forms)
     newest: int = 0
     changes: int = 0
+
+    def copied(self) -> State:
+        """The same, for changes that may yet fail."""
+        return replace(self)
+
+    def become(self, other: State) -> None:
+        """Be what the copy became."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(other, one.name))
 
     def visible(self) -> list[Prepared]:
         """Every document that is not hidden, by id."""
         held = sorted(self.documents.items())
         return [prepared for _, prepared in held if not prepared.document.hidden]
 
-    def demand_versions(self, expected: Mapping[str, int]) -> None:
-        """Raise Conflict unless each document has its version; 0 is one that is not there."""
-        for id, version in expected.items():
-            prepared = self.documents.get(id)
-            held = prepared.document.version if prepared else 0
-            if held != version:
-                raise Conflict(id, version, held)
+    def within(self, scope: Scope) -> list[Prepared]:
+        """Every document in scope, by id."""
+        with self.lock:
+            return [each for each in self.visible() if in_scope(each, scope)]
 
-    def forget_forms(self) -> None:
-        """Drop the keys of lines that no passage holds any more."""
-        held = {
-            key for one in self.documents.values() for chunk in one.chunks for key in chunk.forms
-        }
-        self.forms = replace(self.forms, keys=self.forms.keys & held)
+    def passages(self) -> Iterator[tuple[Document, Chunk]]:
+        """Every chunk that can be found, by document id and position."""
+        for prepared in self.visible():
+            for chunk in prepared.chunks:
+                yield prepared.document, chunk
 
     def forget_vectors(self) -> None:
         """Drop every vector whose passage no document holds any more."""
-        held = {chunk.text_hash for one in self.documents.values() for chunk in one.chunks}
+        held = {chunk.content_hash for one in self.documents.values() for chunk in one.chunks}
         for shelf in self.shelves.values():
-            shelf.rows = {key: row for key, row in shelf.rows.items() if row.text_hash in held}
+            shelf.rows = {key: row for key, row in shelf.rows.items() if key in held}
 
     def shelf(self, generation: int) -> Shelf:
         """The generation's shelf; an unknown number is an error, never an empty answer."""

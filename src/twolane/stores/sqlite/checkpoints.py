@@ -44,9 +44,12 @@ class Checkpoints:
             self._thread.join()
             self._thread = None
 
-    def close(self) -> None:
-        """Finish, and let the file go."""
-        self.wait()
+    def close(self, seconds: float) -> None:
+        """Finish, and let the file go; what takes longer than this goes on by itself."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+            if self._thread.is_alive():
+                return
         if self._connection is not None:
             self._connection.close()
             self._connection = None

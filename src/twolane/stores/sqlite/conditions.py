@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice, product
 from math import prod
+from typing import assert_never
 
-from twolane.filters import Trait
-from twolane.language import fold
-from twolane.model import FIELDS
-from twolane.scopes import All, Clause, InField, Near, Phrase, Scope, Without, Word
+from twolane.model.filters import Trait
+from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
 from twolane.stores.sqlite.expressions import Condition, joined, marks, negated
 from twolane.stores.sqlite.filtering import among, passing
+from twolane.text.tokens import fold
 
 # A phrase of words with several stems each is spelled out; this bounds the spelling.
 _MOST_SPELLINGS = 64
@@ -62,62 +62,123 @@ def _restrictions(scope: Scope) -> list[Condition]:
         parts.append((f"d.id IN ({marks(scope.documents)})", [*scope.documents]))
     parts += [passing(one) for one in scope.filters]
     if scope.clause is not None:
-        parts.append(_clause(scope.clause, None))
+        parts += _demanded(scope.clause)
     return parts
 
 
+def _demanded(clause: Clause) -> list[Condition]:
+    """The conditions of a demand: one that the index of words answers, then all that is left."""
+    clauses = clause.clauses if isinstance(clause, All) else (clause,)
+    expressions, tests = _split(clauses, None)
+    worded = [_matching(" AND ".join(expressions))] if expressions else []
+    return [*worded, *([_in_turn(tests)] if tests else [])]
+
+
 def _clause(clause: Clause, field: str | None) -> Condition:
-    if isinstance(clause, Phrase):
-        return _literally(_matching(_spelled(clause), field), (clause,), field)
-    if isinstance(clause, Near):
-        return _literally(_matching(_near(clause), field), clause.phrases, field)
-    if isinstance(clause, InField):
-        # A field within another field is in neither.
-        return _clause(clause.clause, clause.name) if field in (None, clause.name) else _NOTHING
-    if isinstance(clause, Without):
-        return negated(_clause(clause.clause, field))
-    if not clause.clauses:
-        return _EVERYTHING if isinstance(clause, All) else _NOTHING
-    parts = [_clause(part, field) for part in clause.clauses]
-    return joined(parts, "AND" if isinstance(clause, All) else "OR")
+    match clause:
+        case Phrase() | Near():
+            return _all((clause,), field)
+        case InField(name, inner):
+            # A field within another field is in neither.
+            return _clause(inner, name) if field in (None, name) else _NOTHING
+        case Without(inner):
+            return negated(_clause(inner, field))
+        case All(clauses):
+            return _all(clauses, field)
+        case Either(clauses):
+            return _any(clauses, field)
+        case _:
+            assert_never(clause)
 
 
-def _literally(matched: Condition, phrases: Sequence[Phrase], field: str | None) -> Condition:
-    """The condition, and that each quoted phrase stands in the text letter by letter."""
-    literals = [phrase.literal for phrase in phrases if phrase.literal is not None]
-    if not literals:
-        return matched
-    columns = ", ".join(_LITERAL[name] for name in ((field,) if field else FIELDS))
-    tests = " AND ".join(f"holds_literally(?, {columns})" for _ in literals)
-    return (
-        "d.row IN (SELECT x.row FROM texts AS x JOIN documents AS y ON y.row = x.row"
-        f" WHERE {matched[0].replace('d.row', 'x.row')} AND {tests})",
-        [*matched[1], *(" ".join(fold(literal).split()) for literal in literals)],
-    )
+def _all(clauses: Sequence[Clause], field: str | None) -> Condition:
+    expressions, tests = _split(clauses, field)
+    worded = [_matching(" AND ".join(expressions))] if expressions else []
+    return _in_turn([*worded, *tests])
+
+
+def _any(clauses: Sequence[Clause], field: str | None) -> Condition:
+    """That one of the clauses holds; all that words alone can tell are asked for together."""
+    worded = {clause: _expression(clause, field) for clause in clauses}
+    expressions = [f"({expression})" for expression in worded.values() if expression]
+    together = [_matching(" OR ".join(expressions))] if expressions else []
+    rest = [_clause(clause, field) for clause in worded if not worded[clause]]
+    return joined([*together, *rest], "OR") if clauses else _NOTHING
+
+
+def _split(clauses: Sequence[Clause], field: str | None) -> tuple[list[str], list[Condition]]:
+    """What the index of words can tell of clauses that must all hold, and what it cannot."""
+    expressions: list[str] = []
+    tests: list[Condition] = []
+    for clause in dict.fromkeys(clauses):
+        expression = _expression(clause, field)
+        if expression:
+            expressions.append(f"({expression})")
+        elif isinstance(clause, Phrase | Near):
+            phrases = (clause,) if isinstance(clause, Phrase) else clause.phrases
+            words = _within(
+                field, _spelled(clause) if isinstance(clause, Phrase) else _near(clause)
+            )
+            expressions += [f"({words})"] if words else []
+            tests += _letters(phrases, field)
+        else:
+            tests.append(_clause(clause, field))
+    return expressions, tests
+
+
+def _letters(phrases: Sequence[Phrase], field: str | None) -> list[Condition]:
+    """That each quoted phrase stands in the text letter by letter."""
+    return [
+        (
+            "holds_literally(d.row, d.revision, ?, ?)",
+            [" ".join(fold(phrase.literal).split()), field],
+        )
+        for phrase in phrases
+        if phrase.literal is not None
+    ]
+
+
+def _in_turn(parts: Sequence[Condition]) -> Condition:
+    """That all of the conditions hold, each looked at only if those before it do.
+
+    SQLite looks at both sides of an AND inside of other conditions, however dear they are.
+    """
+    if len(parts) < 2:
+        return parts[0] if parts else _EVERYTHING
+    failing = " ".join(f"WHEN NOT ({part}) THEN 0" for part, _ in parts)
+    return f"CASE {failing} ELSE 1 END", [value for _, values in parts for value in values]
+
+
+def _expression(clause: Clause, field: str | None) -> str:
+    """The clause as FTS5 writes it; empty if it asks for more than the words of a document."""
+    match clause:
+        case Phrase():
+            return "" if clause.literal is not None else _within(field, _spelled(clause))
+        case Near(phrases):
+            literal = any(phrase.literal is not None for phrase in phrases)
+            return "" if literal else _within(field, _near(clause))
+        case InField(name, inner):
+            return _expression(inner, name) if field in (None, name) else ""
+        case Without():
+            return ""
+        case All(clauses) | Either(clauses):
+            parts = [_expression(part, field) for part in dict.fromkeys(clauses)]
+            word = " AND " if isinstance(clause, All) else " OR "
+            return word.join(f"({part})" for part in parts) if all(parts) else ""
+        case _:
+            assert_never(clause)
 
 
 _EVERYTHING: Condition = ("1", [])
 _NOTHING: Condition = ("0", [])
 
-# Where the original text of a field is, for literal phrases.
-_LITERAL = {
-    "title": "y.title",
-    "aliases": "(SELECT group_concat(value, ' ; ') FROM json_each(y.aliases))",
-    "tags": "(SELECT group_concat(t.name, ' ; ') FROM document_tags AS dt"
-    " JOIN tags AS t ON t.row = dt.tag WHERE dt.document = x.row)",
-    "headings": "(SELECT group_concat(value ->> 1, ' ; ') FROM json_each(y.headings))",
-    "description": "y.description, y.summary,"
-    " (SELECT group_concat(value, ' ; ') FROM json_each(y.arguments))",
-    "url": "y.url",
-    "body": "x.body",
-}
+
+def _within(field: str | None, expression: str) -> str:
+    return f"{field} : ({expression})" if field and expression else expression
 
 
-def _matching(expression: str, field: str | None) -> Condition:
-    if not expression:
-        return _EVERYTHING
-    restricted = f"{field} : ({expression})" if field else expression
-    return "d.row IN (SELECT rowid FROM words WHERE words MATCH ?)", [restricted]
+def _matching(expression: str) -> Condition:
+    return "d.row IN (SELECT rowid FROM words WHERE words MATCH ?)", [expression]
 
 
 def _near(near: Near) -> str:

@@ -2,29 +2,87 @@
 
 from __future__ import annotations
 
+import logging
 import os
-import shutil
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import apsw
 
-from twolane.errors import NewerSchema, NoDatabase, NotADatabase, StoreBusy, StoreError
+from twolane.model import deadlines
+from twolane.model.errors import (
+    DatabaseGone,
+    NewerSchema,
+    NoDatabase,
+    NotADatabase,
+    StoreBusy,
+    StoreError,
+    TooSlow,
+)
 from twolane.stores.sqlite.checkpoints import Checkpoints
+from twolane.stores.sqlite.connections import CLOSED, Owned
+from twolane.stores.sqlite.copying import arriving, copy_live
 from twolane.stores.sqlite.functions import register
 
+log = logging.getLogger("twolane")
+
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
-SCHEMA = 1
+SCHEMA = 3
+
+# What a backup of an earlier version lacks, too.
+TOKENS = """
+CREATE TABLE IF NOT EXISTS tokens(
+    row          INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    name         TEXT NOT NULL,
+    owner        TEXT,
+    capabilities TEXT NOT NULL,
+    created      REAL NOT NULL,
+    sha256       TEXT NOT NULL,
+    expires      REAL,
+    used         REAL,
+    revoked      INTEGER NOT NULL DEFAULT 0
+);
+"""
 
 # Statements that take a file from one schema version to the next; schema.sql is the newest.
-MIGRATIONS: Mapping[int, str] = {}
+MIGRATIONS: Mapping[int, str] = {
+    1: """
+CREATE TABLE receipts(
+    owner TEXT NOT NULL,
+    key   TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    saved TEXT NOT NULL,
+    at    REAL NOT NULL,
+    PRIMARY KEY(owner, key)
+) WITHOUT ROWID;
+""",
+    # Vectors belong to the passages whose content they were made of, and to no other.
+    2: f"""
+{TOKENS}
+DROP INDEX vectors_by_text;
+DROP INDEX chunks_by_text;
+DROP INDEX chunks_by_lender;
+ALTER TABLE chunks DROP COLUMN lender;
+CREATE INDEX chunks_by_content ON chunks(content_hash);
+DELETE FROM vectors WHERE content_hash NOT IN (SELECT content_hash FROM chunks);
+ALTER TABLE vectors DROP COLUMN text_hash;
+""",
+}
 
 # Another process may be committing a batch; longer than this means it is stuck.
 BUSY_SECONDS = 10.0
+
+# How long closing waits for what other threads have begun; they keep their connections after that.
+CLOSING_SECONDS = 5.0
+# After so many steps of SQLite's machine, some tens of microseconds, it looks at the time.
+_STEPS = 2000
 
 
 class Database:
@@ -32,20 +90,27 @@ class Database:
 
     Each thread reads through a connection of its own, so that searches do not wait for each other
     or for the writer; all writing goes through one connection, one transaction at a time.
+    Once another file has taken its place, or none, nothing is read or written any more:
+    connections that are open would go on with the old file, and new ones begin with the new one.
     """
 
     def __init__(
         self, path: Path, writer: apsw.Connection, busy_seconds: float = BUSY_SECONDS
     ) -> None:
         self.path = path
-        self._writer = writer
+        # The working directory may change.
+        self._place = str(path.absolute())
+        self._identity = _identity(self._place)
         self._busy_seconds = busy_seconds
-        self._writing = threading.RLock()
         self._local = threading.local()
-        self._readers: list[apsw.Connection] = []
+        self._opening = threading.Lock()
+        # A thread that ends takes its connection with it.
+        self._readers: WeakSet[Owned] = WeakSet()
         self._closed = False
-        self._checkpoints = Checkpoints(lambda: _connect(path, busy_seconds))
+        self._leaves_traces = False
+        self._checkpoints = Checkpoints(lambda: _connect(Path(self._place), busy_seconds))
         self._checkpoints.follow(writer)
+        self._writer = Owned(writer, lambda: self._checkpoints.close(CLOSING_SECONDS))
 
     @classmethod
     def open(
@@ -71,57 +136,113 @@ class Database:
                 raise
         return cls(path, writer, busy_seconds)
 
+    @classmethod
+    def open_as_is(cls, path: Path) -> Database:
+        """Open a file of ours to read it, without a change to its schema or its log."""
+        with translated(path):
+            return cls(path, _connect(path, BUSY_SECONDS))
+
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
-        """This thread's reading connection."""
-        with translated(self.path):
-            yield self._reader()
+        """This thread's reading connection; TooSlow when the time of the question is over."""
+        deadlines.check()
+        self._require_in_place()
+        with translated(self.path), self._reader().used() as connection:
+            yield connection
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
         """The writing connection inside a transaction that commits as a whole or not at all."""
-        with self._writing, translated(self.path):
-            if self._closed:
-                raise StoreError("the store is closed")
+        with translated(self.path), self._writer.used() as connection:
+            self._require_in_place()
             self._checkpoints.make_room()
-            self._writer.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN IMMEDIATE")
+            self._leaves_traces = False
             try:
-                yield self._writer
-                self._writer.execute("COMMIT")
+                yield connection
+                # A transaction may take a while.
+                self._require_in_place()
+                connection.execute("COMMIT")
             except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
+            if self._leaves_traces:
+                self._empty_log(connection)
+
+    def leave_no_trace(self) -> None:
+        """Empty the log, which holds old pages, once the open transaction is committed."""
+        self._leaves_traces = True
 
     @contextmanager
     def outside_transaction(self) -> Iterator[apsw.Connection]:
-        """The writing connection without a transaction, for VACUUM and its like."""
-        with self._writing, translated(self.path):
+        """The writing connection without a transaction, for VACUUM and its like.
+
+        A file that was deleted can still be copied through it.
+        """
+        with translated(self.path), self._writer.used() as connection:
             # Only one can put the log into the file at a time.
             self._checkpoints.wait()
-            yield self._writer
+            yield connection
 
     def close(self) -> None:
-        """Close every connection; calling it twice is harmless."""
-        with self._writing:
+        """Close every connection; calling it twice is harmless.
+
+        What is being read is broken off, what is being written may end.
+        A thread that takes longer than closing may keeps its connection, and closes it itself.
+        """
+        with self._opening:
             if self._closed:
                 return
             self._closed = True
-            self._checkpoints.close()
-            for connection in (*self._readers, self._writer):
-                connection.close()
+            readers = list(self._readers)
+        deadline = time.monotonic() + CLOSING_SECONDS
+        for reader in readers:
+            reader.stop()
+        for connection in (*readers, self._writer):
+            connection.close(deadline - time.monotonic())
 
-    def _reader(self) -> apsw.Connection:
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            with self._writing:
+    def _require_in_place(self) -> None:
+        """Raise DatabaseGone unless the file that is open is the one that the path names."""
+        found = _identity(self._place)
+        if found != self._identity:
+            raise DatabaseGone(str(self.path), replaced=found is not None)
+
+    def _empty_log(self, connection: apsw.Connection) -> None:
+        """Put what was committed into the file and empty the log.
+
+        Readers may keep the log open; then the next one to close the file does it.
+        What was written is committed by now, so nothing that happens here undoes it.
+        """
+        self._checkpoints.wait()
+        try:
+            rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+        except apsw.Error as error:
+            log.info("the log is emptied later: %s", error)
+
+    def _reader(self) -> Owned:
+        reader: Owned | None = getattr(self._local, "reader", None)
+        if reader is None:
+            with self._opening:
                 if self._closed:
-                    raise StoreError("the store is closed")
-                connection = _connect(self.path, self._busy_seconds)
+                    raise StoreError(CLOSED)
+                connection = _connect(Path(self._place), self._busy_seconds)
                 connection.execute("PRAGMA query_only = ON")
-                self._readers.append(connection)
-            self._local.connection = connection
-        return connection
+                # What ends a transaction takes fewer steps, so that none stays open.
+                connection.set_progress_handler(deadlines.is_over, _STEPS)
+                reader = self._local.reader = Owned(connection)
+                self._readers.add(reader)
+        return reader
+
+
+def _identity(place: str) -> tuple[int, int] | None:
+    """What tells a file from every other one; None if it is not there."""
+    try:
+        # Asked before every read, and a Path takes several times as long.
+        found = os.stat(place)  # noqa: PTH116
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def rows(connection: apsw.Connection, statement: str, values: Any = ()) -> list[Any]:
@@ -143,6 +264,8 @@ def translated(path: Path) -> Iterator[None]:
             f"{path} is not a Twolane database or is damaged ({error}); "
             "restore a backup, or choose another file with --db and index again"
         ) from error
+    except apsw.InterruptError as error:
+        raise TooSlow(deadlines.reason()) from error
     except apsw.Error as error:
         raise StoreError(f"{path}: {error}") from error
 
@@ -194,6 +317,10 @@ def _prepare(
         )
     if version < schema:
         _migrate(connection, path, version, schema, migrations)
+    # A copy has no log. With one, searches need not wait for the writer, and a database that is
+    # open can be told from one that is not. Who has it open already has seen to that.
+    with suppress(apsw.BusyError, apsw.ReadOnlyError):
+        connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _is_blank(connection: apsw.Connection) -> bool:
@@ -227,9 +354,8 @@ def _migrate(
 ) -> None:
     """Bring the file to `schema` step by step, keeping a copy of it as it was."""
     kept = path.with_name(f"{path.name}.schema-{version}")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    shutil.copyfile(path, kept)
-    kept.chmod(0o600)
+    with arriving(kept) as partial:
+        copy_live(path, partial)
     connection.execute("BEGIN IMMEDIATE")
     with _rolled_back_on_error(connection):
         for step in range(int(connection.pragma("user_version")), schema):

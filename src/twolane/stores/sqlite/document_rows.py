@@ -9,8 +9,9 @@ from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import Any
 
-from twolane.language import fold
-from twolane.model import Document, Heading, Kind, Link, Prepared, Stamp, TitleOrigin
+from twolane.model.document import Document, Heading, Kind, Link, Prepared, TitleOrigin
+from twolane.model.problem import Stamp
+from twolane.text.tokens import fold
 
 _NAMES = (
     "row, id, collection, revision, kind, searchable, archived, deleted, encrypted, owner, path,"
@@ -40,6 +41,14 @@ COLUMNS = """
     d.content_hash, d.version,
     (SELECT json_group_array(t.name ORDER BY dt.position) FROM document_tags AS dt
      JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row)"""
+
+
+# The same without what a document says.
+LIGHT_COLUMNS = """
+    d.id, c.name, d.title, '', d.kind, d.path, d.url, d.title_origin, '[]',
+    '', '', '[]', '[]', '[]', '{}', d.first_line,
+    d.owner, d.created, d.updated, d.used, d.uses, d.searchable, d.archived, d.deleted, d.encrypted,
+    d.content_hash, d.version, '[]'"""
 
 
 def values_of(prepared: Prepared, row: int, collection: int, revision: int) -> tuple[Any, ...]:
@@ -78,7 +87,7 @@ def values_of(prepared: Prepared, row: int, collection: int, revision: int) -> t
         dumped([(link.target, link.anchor, link.wiki) for link in document.links]),
         dumped_texts(document.arguments),
         _properties(document.properties),
-        prepared.recipe,
+        prepared.analyzer_version,
     )
 
 

@@ -1,65 +1,91 @@
-"""Documents, chunks, tags and the ledger in SQLite."""
+"""Documents, their chunks and the ledger of files, in SQLite."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import apsw
 
-from twolane.errors import StoreError
-from twolane.language import fold
-from twolane.model import (
-    Batch,
-    Chunk,
-    Collection,
-    Document,
-    FileRecord,
-    FileState,
-    Kind,
-    ProblemCode,
-)
-from twolane.ports import Facets, Known, Stats
-from twolane.scopes import Scope
-from twolane.stores.sqlite.conditions import in_scope
+from twolane.model.answer import Place, Sort
+from twolane.model.document import Boilerplate, Chunk, Collection, Kind
+from twolane.model.draft import Once, Receipt, Saved
+from twolane.model.errors import StoreError
+from twolane.model.problem import FileRecord, FileState, ProblemCode
+from twolane.model.scope import EVERYBODY, Scope
+from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, Stats, Stored
+from twolane.stores.sqlite.boilerplate_keys import unpacked
+from twolane.stores.sqlite.changing import Changing
+from twolane.stores.sqlite.conditions import narrower_than_usual
+from twolane.stores.sqlite.counting import Counted, count_languages
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import (
     COLUMNS,
+    LIGHT_COLUMNS,
     document_of,
-    dumped,
     dumped_texts,
     loaded,
     stamp_of,
 )
-from twolane.stores.sqlite.form_keys import unpacked
-from twolane.stores.sqlite.versions import (
-    demand_versions,
-    empty_log,
-    hold_text,
-    next_revision,
-    wipe,
-)
-from twolane.stores.sqlite.writing import write
+from twolane.stores.sqlite.expressions import Condition
+from twolane.stores.sqlite.scoped import ScopedRows
+from twolane.stores.sqlite.trigrams import Settling
+from twolane.text.tokens import fold
 
-_FROM = """
-FROM documents AS d
-JOIN collections AS c ON c.row = d.collection
-JOIN texts AS x ON x.row = d.row"""
+log = logging.getLogger("twolane")
+
+# What writing leaves for later slows searches down, by each document that it is left for.
+_MOST_UNSETTLED = 1000
+
+_CHUNKS = """
+SELECT d.id, c.position, c.start, c."end", c.first_line, c.last_line, c.headings,
+       c.language, c.tokens, c.content_hash, c.text_hash, c.forms
+FROM documents AS d JOIN chunks AS c ON c.document = d.row
+WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY c.document, c.position"""
+
+_KNOWN = """
+SELECT path, id, modified_ns, size, content_hash, recipe, owner, NOT listed FROM documents
+WHERE path IS NOT NULL AND NOT deleted
+  AND collection = (SELECT row FROM collections WHERE name = ?)"""
+
+_LEDGER = """
+SELECT path, state, code, reason, modified_ns, size FROM ledger
+WHERE collection = (SELECT row FROM collections WHERE name = ?)"""
+
+_SORTED_BY = {
+    Sort.UPDATED: "d.updated",
+    Sort.CREATED: "d.created",
+    Sort.USED: "d.used",
+    Sort.TITLE: "d.title_key",
+    None: "NULL",
+}
 
 
 class SqliteDocuments:
-    """The Documents port."""
+    """The DocumentStore port."""
 
-    _db: Database
+    def __init__(
+        self, database: Database, counted: Counted, scoped: ScopedRows, settling: Settling
+    ) -> None:
+        self._db = database
+        self._counted = counted
+        self._scoped = scoped
+        self._settling = settling
+        self._known_boilerplate: tuple[int, Boilerplate] | None = None
 
-    def collections(self) -> list[Collection]:
-        """All collections, by name."""
+    def collections(self, scope: Scope = EVERYBODY) -> Sequence[Collection]:
+        """All collections, by name; for an owner, those that hold a document of theirs."""
         with self._db.read() as connection:
             found = rows(
                 connection,
-                "SELECT name, root, kind, include, exclude, description"
-                " FROM collections ORDER BY name",
+                "SELECT name, root, kind, include, exclude, description FROM collections"
+                " WHERE :owner IS NULL OR row IN"
+                " (SELECT collection FROM documents WHERE owner = :owner AND NOT deleted)"
+                " ORDER BY name",
+                {"owner": scope.owner},
             )
         return [
             Collection(
@@ -73,199 +99,118 @@ class SqliteDocuments:
             for name, root, kind, include, exclude, description in found
         ]
 
-    def add_collection(self, collection: Collection) -> None:
-        """Create the collection, or replace its description if the name exists."""
-        with self._db.write() as connection:
-            connection.execute(
-                "INSERT INTO collections(name, root, kind, include, exclude, description)"
-                " VALUES (?,?,?,?,?,?) ON CONFLICT(name) DO UPDATE SET root = excluded.root,"
-                " kind = excluded.kind, include = excluded.include, exclude = excluded.exclude,"
-                " description = excluded.description",
-                (
-                    collection.name,
-                    collection.root,
-                    str(collection.kind),
-                    dumped(collection.include),
-                    dumped(collection.exclude),
-                    collection.description,
-                ),
-            )
-
     def known(self, collection: str) -> dict[str, Known]:
-        """Every path the collection holds: documents, and skipped or failed files."""
-        with self._db.read() as connection:
-            found = {
-                path: Known(None, stamp_of(modified, size), None)
-                for path, modified, size in connection.execute(
-                    "SELECT path, modified_ns, size FROM ledger WHERE collection ="
-                    " (SELECT row FROM collections WHERE name = ?)",
-                    (collection,),
-                )
-            }
-            for path, id, modified, size, content_hash, recipe in connection.execute(
-                "SELECT path, id, modified_ns, size, content_hash, recipe FROM documents"
-                " WHERE path IS NOT NULL AND NOT deleted AND collection ="
-                " (SELECT row FROM collections WHERE name = ?)",
-                (collection,),
-            ):
-                found[path] = Known(id, stamp_of(modified, size), content_hash, recipe)
-        return found
-
-    def apply(self, *batches: Batch) -> None:
-        """Make all changes of all batches, or none."""
-        with self._db.write() as connection:
-            for batch in batches:
-                demand_versions(connection, batch.expected)
-            revision = next_revision(connection)
-            secret = hold_text(connection, [id for one in batches for id in _secrets(one)])
-            for batch in batches:
-                _apply(connection, batch, revision)
-            if secret:
-                wipe(connection)
-        if secret:
-            with self._db.outside_transaction() as connection:
-                empty_log(connection)
-
-    def document(self, id: str, scope: Scope) -> Document | None:
-        """The document, or None if there is none in scope."""
-        condition, values = in_scope(scope)
-        with self._db.read() as connection:
-            row = connection.execute(
-                f"SELECT {COLUMNS} {_FROM} WHERE d.id = ? AND {condition}", (id, *values)
-            ).fetchone()
-        return document_of(row) if row else None
-
-    def documents(self, ids: Sequence[str]) -> dict[str, Document]:
-        """The documents with these ids that are not hidden."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                f"SELECT {COLUMNS} {_FROM} WHERE d.listed AND d.id IN"
-                " (SELECT value FROM json_each(?))",
-                (dumped_texts(ids),),
-            )
-        return {row[0]: document_of(row) for row in found}
-
-    def chunks(self, id: str) -> list[Chunk]:
-        """A document's chunks in order."""
-        return self.chunks_of([id]).get(id, [])
-
-    def chunks_of(self, ids: Sequence[str]) -> dict[str, list[Chunk]]:
-        """The chunks of several documents, each in order."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                'SELECT d.id, c.position, c.start, c."end", c.first_line, c.last_line, c.headings,'
-                " c.language, c.tokens, c.content_hash, c.text_hash, c.lender, c.forms"
-                " FROM documents AS d JOIN chunks AS c ON c.document = d.row"
-                " WHERE d.listed AND d.id IN (SELECT value FROM json_each(?))"
-                " ORDER BY c.document, c.position",
-                (dumped_texts(ids),),
-            )
-        chunks: dict[str, list[Chunk]] = {}
-        for row in found:
-            chunks.setdefault(row[0], []).append(_chunk(row))
-        return chunks
-
-    def resolve(self, reference: str, scope: Scope) -> list[str]:
-        """Ids of the documents in scope whose id, path, URL or title is the reference."""
-        condition, values = in_scope(scope)
-        with self._db.read() as connection:
-            for column, value in (
-                ("id", reference),
-                ("path", reference),
-                ("url", reference),
-                ("title_key", fold(reference)),
-            ):
-                found = rows(
-                    connection,
-                    f"SELECT d.id FROM documents AS d WHERE d.{column} = ? AND {condition}"
-                    " ORDER BY d.id",
-                    (value, *values),
-                )
-                if found:
-                    return [id for (id,) in found]
-        return []
-
-    def aliased(self, name: str, scope: Scope) -> list[str]:
-        """Ids of the documents in scope that have the name among their aliases."""
-        condition, values = in_scope(scope)
-        with self._db.read() as connection:
-            # Few documents have any; this look through all of them is a last resort.
-            held = rows(
-                connection,
-                "SELECT d.id, d.aliases FROM documents AS d"
-                f" WHERE d.aliases <> '[]' AND {condition}",
-                values,
-            )
-        key = fold(name)
-        return sorted(id for id, aliases in held if key in map(fold, loaded(aliases)))
-
-    def recent(self, scope: Scope, *, limit: int) -> list[str]:
-        """Ids of the documents in scope, most recently updated first, ties by id."""
-        condition, values = in_scope(scope)
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                f"SELECT d.id FROM documents AS d WHERE {condition}"
-                " ORDER BY d.updated DESC NULLS LAST, d.id LIMIT ?",
-                (*values, limit),
-            )
-        return [id for (id,) in found]
-
-    def ledger(self, collection: str) -> list[FileRecord]:
-        """What became of each file of the collection, by path."""
-        with self._db.read() as connection:
-            row = connection.execute(
-                "SELECT row FROM collections WHERE name = ?", (collection,)
-            ).get
+        """Every path the collection holds: of documents that are not deleted, and of files."""
+        with self._db.read() as connection, connection:
             records = {
-                path: FileRecord(path, FileState.INDEXED, stamp_of(modified, size))
-                for path, modified, size in connection.execute(
-                    "SELECT path, modified_ns, size FROM documents"
-                    " WHERE collection = ? AND listed AND path IS NOT NULL",
-                    (row,),
-                )
-            }
-            for path, state, code, reason, modified, size in connection.execute(
-                "SELECT path, state, code, reason, modified_ns, size FROM ledger"
-                " WHERE collection = ?",
-                (row,),
-            ):
-                records[path] = FileRecord(
+                path: FileRecord(
                     path,
                     FileState(state),
                     stamp_of(modified, size),
                     reason,
                     ProblemCode(code) if code else None,
                 )
-        return [records[path] for path in sorted(records)]
+                for path, state, code, reason, modified, size in connection.execute(
+                    _LEDGER, (collection,)
+                )
+            }
+            known = {
+                path: Known(None, one.stamp, None, record=one) for path, one in records.items()
+            }
+            for path, id, modified, size, *rest in connection.execute(_KNOWN, (collection,)):
+                content_hash, analyzer_version, owner, hidden = rest
+                known[path] = Known(
+                    id,
+                    stamp_of(modified, size),
+                    content_hash,
+                    analyzer_version,
+                    owner,
+                    bool(hidden),
+                    records.get(path),
+                )
+        return known
 
-    def stats(self, scope: Scope) -> Stats:
-        """Counts over the documents in scope."""
-        condition, values = in_scope(scope)
-        with self._db.read() as connection:
-            documents = connection.execute(
-                f"SELECT count(*) FROM documents AS d WHERE {condition}", values
-            ).get
-            chunks = connection.execute(
-                "SELECT count(*) FROM chunks WHERE document IN"
-                f" (SELECT d.row FROM documents AS d WHERE {condition})",
-                values,
-            ).get
-            spoken = rows(
+    def apply(self, *changes: Change) -> None:
+        """Make all changes in their order, or none."""
+        if not changes:
+            return
+        with self._db.write() as connection:
+            if Changing(connection).make(changes):
+                self._db.leave_no_trace()
+        try:
+            self._settling.settle(beyond=_MOST_UNSETTLED)
+        except StoreError as error:
+            # The changes are made, whatever becomes of what they left for later.
+            log.info("letters are put in order later: %s", error)
+
+    def get(
+        self,
+        ids: Sequence[str],
+        scope: Scope | None = None,
+        parts: frozenset[Part] = WHOLE,
+    ) -> dict[str, Stored]:
+        """The documents with these ids that are in scope, with these parts of them."""
+        columns, tables = (
+            LIGHT_COLUMNS,
+            "documents AS d JOIN collections AS c ON c.row = d.collection",
+        )
+        if Part.TEXT in parts:
+            columns, tables = COLUMNS, f"{tables} JOIN texts AS x ON x.row = d.row"
+        sketch = "NULL"
+        if Part.SKETCH in parts:
+            sketch, tables = "s.runs", f"{tables} LEFT JOIN sketches AS s ON s.document = d.row"
+        with self._db.read() as connection, connection:
+            condition, values = ("1", []) if scope is None else self._condition(connection, scope)
+            found = rows(
                 connection,
-                f"SELECT d.languages, count(*) FROM documents AS d WHERE {condition} GROUP BY 1",
-                values,
+                f"SELECT {columns}, d.recipe, {sketch} FROM {tables}"
+                f" WHERE d.id IN (SELECT value FROM json_each(?)) AND {condition}",
+                (dumped_texts(list(ids)), *values),
             )
-            size = connection.pragma("page_count") * connection.pragma("page_size")
-        return Stats(documents, chunks, _by_language(spoken), size)
+            chunks: dict[str, list[Chunk]] = {}
+            if Part.CHUNKS in parts:
+                wanted = dumped_texts([row[0] for row in found])
+                for row in connection.execute(_CHUNKS, (wanted,)):
+                    chunks.setdefault(row[0], []).append(_chunk(row))
+        return {
+            row[0]: Stored(document_of(row), row[-2], tuple(chunks.get(row[0], ())), row[-1] or b"")
+            for row in found
+        }
+
+    def list(
+        self,
+        scope: Scope,
+        sort: Sort | None = None,
+        *,
+        reverse: bool = False,
+        after: Place | None = None,
+        limit: int | None = None,
+        among: Among = Among.VISIBLE,
+    ) -> Sequence[Place]:
+        """The next documents in scope in this order."""
+        column = _SORTED_BY[sort]
+        downwards = (sort != Sort.TITLE) != reverse
+        with self._db.read() as connection, connection:
+            if among == Among.VISIBLE:
+                condition, values = self._condition(connection, scope)
+            else:
+                condition, values = _hidden_too(scope, deleted=among == Among.DELETED)
+            if after is not None:
+                behind, bound = _behind(column, after, downwards)
+                condition, values = f"({condition}) AND ({behind})", [*values, *bound]
+            found = rows(
+                connection,
+                f"SELECT {column}, d.id FROM documents AS d WHERE {condition}"
+                f" ORDER BY {column} {'DESC' if downwards else 'ASC'} NULLS LAST, d.id LIMIT ?",
+                (*values, -1 if limit is None else limit),
+            )
+        return [Place(key, id) for key, id in found]
 
     def facets(self, scope: Scope) -> Facets:
         """How the documents in scope are spread over kinds, collections, tags and languages."""
-        condition, values = in_scope(scope)
-        held = f"FROM documents AS d WHERE {condition} GROUP BY 1 ORDER BY 1"
-        with self._db.read() as connection:
+        with self._db.read() as connection, connection:
+            condition, values = self._condition(connection, scope)
+            held = f"FROM documents AS d WHERE {condition} GROUP BY 1 ORDER BY 1"
             kinds = rows(connection, f"SELECT d.kind, count(*) {held}", values)
             spoken = rows(connection, f"SELECT d.languages, count(*) {held}", values)
             collections = rows(
@@ -281,87 +226,110 @@ class SqliteDocuments:
                 " GROUP BY t.key ORDER BY 1",
                 values,
             )
-        return Facets(dict(kinds), dict(collections), dict(tags), _by_language(spoken))
+        return Facets(dict(kinds), dict(collections), dict(tags), count_languages(spoken))
 
+    def resolve(self, names: Sequence[str], scope: Scope) -> Sequence[str]:
+        """Ids of the documents in scope that go by the first of the names that any goes by."""
+        with self._db.read() as connection, connection:
+            condition, values = self._condition(connection, scope)
+            for name in names:
+                keys = ("id", name), ("path", name), ("url", name), ("title_key", fold(name))
+                for column, key in keys:
+                    found = rows(
+                        connection,
+                        f"SELECT d.id FROM documents AS d WHERE d.{column} = ? AND {condition}"
+                        " ORDER BY d.id",
+                        (key, *values),
+                    )
+                    if found:
+                        return [id for (id,) in found]
+            # Few documents have any; this look through all of them is a last resort.
+            held = rows(
+                connection,
+                "SELECT d.id, d.aliases FROM documents AS d"
+                f" WHERE d.aliases <> '[]' AND {condition}",
+                values,
+            )
+        keys_of = {id: set(map(fold, loaded(aliases))) for id, aliases in held}
+        return sorted(id for id, known in keys_of.items() if names and fold(names[0]) in known)
 
-def _by_language(spoken: Iterable[Any]) -> dict[str, int]:
-    languages: dict[str, int] = {}
-    for names, count in spoken:
-        for name in names.split():
-            languages[name] = languages.get(name, 0) + count
-    return dict(sorted(languages.items()))
+    def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:
+        """Counts and names over the documents in scope."""
+        with self._db.read() as connection, connection:
+            if scope.is_all_of_owner:
+                said = self._counted.said(connection, scope.owner)
+            else:
+                said = self._counted.count(connection, *self._condition(connection, scope))
+            number = 0
+            if chunks:
+                condition, values = self._condition(connection, scope)
+                number = connection.execute(
+                    "SELECT count(*) FROM chunks WHERE document IN"
+                    f" (SELECT d.row FROM documents AS d WHERE {condition})",
+                    values,
+                ).get
+            size = connection.pragma("page_count") * connection.pragma("page_size")
+            revision = connection.execute("SELECT revision FROM counters").get
+        return Stats(
+            documents=said.documents,
+            languages=said.languages,
+            kinds=said.kinds,
+            properties=said.properties,
+            bytes=size,
+            revision=str(revision),
+            chunks=number,
+        )
 
+    def receipt(self, owner: str, key: str) -> Receipt | None:
+        """What became of the owner's request with this key, if that is still known."""
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                "SELECT asked, saved, at FROM receipts WHERE owner = ? AND key = ?",
+                (owner, key),
+            )
+        if not found:
+            return None
+        ((asked, saved, at),) = found
+        told = tuple(Saved(*one) for one in json.loads(saved))
+        return Receipt(owner, Once(key, asked), told, datetime.fromtimestamp(at, UTC))
 
-def _apply(connection: apsw.Connection, batch: Batch, revision: int) -> None:
-    collection = connection.execute(
-        "SELECT row FROM collections WHERE name = ?", (batch.collection,)
-    ).get
-    if collection is None:
-        raise StoreError(f"there is no collection {batch.collection!r}; add it first")
-    _refuse_strays(batch)
-    for id in (*batch.deletes, *batch.purges):
-        _delete(connection, id, collection, revision)
-    write(connection, batch.upserts, collection, revision)
-    _keep_ledger(connection, batch, collection)
+    def boilerplate(self) -> Boilerplate:
+        """The boilerplate as it was last detected."""
+        with self._db.read() as connection:
+            ((documents, times),) = rows(connection, "SELECT documents, times FROM learned")
+            known = self._known_boilerplate
+            if known is None or known[0] != times:
+                keys = frozenset(key for (key,) in rows(connection, "SELECT key FROM forms"))
+                known = self._known_boilerplate = times, Boilerplate(keys, documents)
+        return known[1]
 
-
-def _secrets(batch: Batch) -> list[str]:
-    """Ids of documents of which nothing may be left."""
-    encrypted = [one.document.id for one in batch.upserts if one.document.encrypted]
-    return [*encrypted, *batch.purges]
+    def _condition(self, connection: apsw.Connection, scope: Scope) -> Condition:
+        return self._scoped.demanded(connection, scope)
 
 
 def _chunk(row: Any) -> Chunk:
     """The chunk of a row that begins with the id of its document."""
-    _, position, start, end, first, last, headings, language, tokens, content, text, *rest = row
-    lender, forms = rest
-    path, held = tuple(loaded(headings)), unpacked(forms)
+    _, position, start, end, first, last, headings, language, tokens, content, text, keys = row
+    path = tuple(loaded(headings))
     return Chunk(
-        position, start, end, first, last, path, language, tokens, content, text, lender, held
+        position, start, end, first, last, path, language, tokens, content, text, unpacked(keys)
     )
 
 
-def _refuse_strays(batch: Batch) -> None:
-    for prepared in batch.upserts:
-        if prepared.document.collection != batch.collection:
-            raise StoreError(
-                f"{prepared.document.id!r} belongs to {prepared.document.collection!r}, "
-                f"but the batch is for {batch.collection!r}; apply one batch per collection"
-            )
+def _hidden_too(scope: Scope, *, deleted: bool) -> Condition:
+    """The scope's condition without that a document must not be hidden."""
+    condition, values = narrower_than_usual(scope) or ("1", [])
+    archived = "" if scope.archived else " AND NOT d.archived"
+    return f"({condition}) AND d.deleted = ?{archived}", [*values, deleted]
 
 
-def _delete(connection: apsw.Connection, id: str, collection: int, revision: int) -> None:
-    row = connection.execute(
-        "SELECT row FROM documents WHERE id = ? AND collection = ?", (id, collection)
-    ).get
-    if row is None:
-        return
-    connection.execute("DELETE FROM texts WHERE row = ?", (row,))
-    connection.execute("DELETE FROM documents WHERE row = ?", (row,))
-    connection.execute("INSERT INTO tombstones(document, revision) VALUES (?,?)", (row, revision))
-
-
-def _keep_ledger(connection: apsw.Connection, batch: Batch, collection: int) -> None:
-    replaced = [p.document.path for p in batch.upserts if p.document.path is not None]
-    # Most files give a document without a remark, so that mostly there is nothing to delete.
-    if rows(connection, "SELECT 1 FROM ledger WHERE collection = ? LIMIT 1", (collection,)):
-        connection.executemany(
-            "DELETE FROM ledger WHERE collection = ? AND path = ?",
-            [(collection, path) for path in (*replaced, *batch.forgotten)],
-        )
-    connection.executemany(
-        "INSERT OR REPLACE INTO ledger(collection, path, state, code, reason, modified_ns, size)"
-        " VALUES (?,?,?,?,?,?,?)",
-        [
-            (
-                collection,
-                record.path,
-                str(record.state),
-                str(record.code) if record.code else None,
-                record.reason,
-                record.stamp.modified_ns if record.stamp else None,
-                record.stamp.size if record.stamp else None,
-            )
-            for record in batch.records
-        ],
+def _behind(column: str, after: Place, downwards: bool) -> Condition:
+    """What comes after a place: what has no value comes last, and equal values go by id."""
+    if after.key is None:
+        return f"{column} IS NULL AND d.id > ?", [after.id]
+    sign = "<" if downwards else ">"
+    return (
+        f"{column} {sign} ? OR ({column} = ? AND d.id > ?) OR {column} IS NULL",
+        [after.key, after.key, after.id],
     )

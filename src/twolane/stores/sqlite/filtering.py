@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from twolane.filters import (
+from twolane.model.filters import (
     Among,
     During,
     Except,
@@ -17,9 +17,9 @@ from twolane.filters import (
     Trait,
     Valued,
 )
-from twolane.globs import LAST, beginning
-from twolane.language import fold
 from twolane.stores.sqlite.expressions import Condition, Value, joined, marks, negated
+from twolane.text.globs import LAST, beginning
+from twolane.text.tokens import fold
 
 
 def passing(filter: Filter) -> Condition:

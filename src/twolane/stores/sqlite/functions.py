@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import apsw
 
-from twolane.globs import matches_any
-from twolane.language import holds_literally
+from twolane.stores.sqlite.document_rows import loaded
+from twolane.text.globs import matches_any
+from twolane.text.literals import line, stands_as_written, stands_in
+from twolane.text.tokens import fold
+
+# The fields of a document as they were written, in the order of `_fields`.
+_WRITTEN = """
+SELECT d.title, d.aliases, d.headings, d.description, d.summary, d.arguments, d.url, x.body,
+       (SELECT json_group_array(t.name) FROM document_tags AS dt
+        JOIN tags AS t ON t.row = dt.tag WHERE dt.document = d.row)
+FROM documents AS d JOIN texts AS x ON x.row = d.row WHERE d.row = ?"""
 
 
 def register(connection: apsw.Connection) -> None:
     """Give the connection our functions."""
     functions: tuple[tuple[str, Callable[..., Any], int], ...] = (
         ("path_matches", _path_matches, 2),
-        ("holds_literally", _holds_literally, -1),
+        ("holds_literally", _Literals(connection).held, 4),
     )
     for name, function, arguments in functions:
         connection.create_scalar_function(
@@ -27,5 +37,53 @@ def _path_matches(path: str | None, patterns: str) -> bool:
     return path is not None and matches_any(path, tuple(patterns.split("\n")))
 
 
-def _holds_literally(literal: str, *texts: str | None) -> bool:
-    return any(holds_literally(text, literal) for text in texts if text)
+class _Literals:
+    """Whether quotations stand in documents letter by letter.
+
+    A row is asked for one quotation after the other, so the row that was asked for last is kept,
+    as it was written and as it is folded.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        # The connection holds its functions; if they held it, too, nobody would ever close it.
+        self._connection = weakref.ref(connection)
+        self._asked: tuple[int, int] | None = None
+        self._fields: dict[str, list[str]] = {}
+        self._folded: dict[tuple[str, bool], list[str]] = {}
+
+    def held(self, row: int, revision: int, literal: str, field: str | None) -> bool:
+        """Whether a field of the row, or any, holds the literal; a change has a new revision."""
+        if self._asked != (row, revision):
+            connection = self._connection()
+            found = connection and connection.execute(_WRITTEN, (row,)).fetchone()
+            self._fields = _fields(found) if found else {}
+            self._folded = {}
+            self._asked = row, revision
+        names = list(self._fields) if field is None else [field] if field in self._fields else []
+        return any(
+            stands_as_written(text, literal) for name in names for text in self._fields[name]
+        ) or any(
+            stands_in(text, literal) for name in names for text in self._spelled(name, literal)
+        )
+
+    def _spelled(self, name: str, literal: str) -> list[str]:
+        """The folded texts; how wide their spaces are matters only to a literal that has one."""
+        spaced = " " in literal
+        if (name, spaced) not in self._folded:
+            spell = line if spaced else fold
+            self._folded[name, spaced] = [spell(text) for text in self._fields[name]]
+        return self._folded[name, spaced]
+
+
+def _fields(row: Any) -> dict[str, list[str]]:
+    """The texts behind each field, those first that are likely to hold most."""
+    title, aliases, headings, description, summary, arguments, url, body, tags = row
+    return {
+        "body": [body],
+        "title": [title],
+        "headings": [text for _, text, *_ in loaded(headings)],
+        "description": [description, summary, *loaded(arguments)],
+        "tags": loaded(tags),
+        "aliases": loaded(aliases),
+        "url": [url or ""],
+    }

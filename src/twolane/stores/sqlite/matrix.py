@@ -16,27 +16,21 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from twolane.errors import StoreError
+from twolane.model.errors import StoreError
+from twolane.settings.linear_algebra import one_thread
 
 if TYPE_CHECKING:
-    from twolane.ports import Vector
+    from twolane.ports.vectors import Vector
 
 # Vectors are read in blocks, so that loading needs one block beyond the matrix itself.
 _BLOCK = 2048
 
-# Each chunk of a listed document with its own vector, or one borrowed: by equal text, or from the
-# passage that held its text before.
+# Each chunk of a listed document with its vector, if there is one.
 _CHUNKS = """
 SELECT c.document, c.position, d.archived,
        coalesce(
            (SELECT v.row FROM vectors AS v
             WHERE v.generation = :generation AND v.content_hash = c.content_hash),
-           (SELECT v.row FROM vectors AS v
-            WHERE v.generation = :generation AND v.text_hash = c.text_hash
-            ORDER BY v.content_hash LIMIT 1),
-           (SELECT v.row FROM vectors AS v
-            WHERE v.generation = :generation AND v.text_hash = c.lender
-            ORDER BY v.content_hash LIMIT 1),
            -1)
 FROM documents AS d JOIN chunks AS c ON c.document = d.row
 WHERE d.listed {which}
@@ -52,12 +46,9 @@ SELECT row, vector FROM vectors WHERE +generation = :generation AND row > :row O
 _HOW_MANY_NEW = "SELECT count(*) FROM vectors WHERE +generation = :generation AND row > :row"
 _HOW_MANY = "SELECT count(*) FROM vectors WHERE generation = :generation"
 
-# Documents with a chunk that a vector newer than :row may serve.
+# Documents with a chunk that a vector newer than :row serves.
 _SERVED_ANEW = """
-SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.text_hash = v.text_hash
-WHERE +v.generation = :generation AND v.row > :row
-UNION
-SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.lender = v.text_hash
+SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.content_hash = v.content_hash
 WHERE +v.generation = :generation AND v.row > :row"""
 
 
@@ -119,6 +110,7 @@ class VectorCache:
                     self._layout = self._read_layout(connection, "", {})
             self._revision, self._newest = revision, newest
 
+    @one_thread()
     def nearest(
         self,
         vector: Vector,
@@ -127,7 +119,6 @@ class VectorCache:
         archived: bool,
         limit: int,
         floor: float,
-        cosine: bool = False,
         chunks: int = 1,
     ) -> list[Near]:
         """The best documents, each by its best chunk, with so many of its nearest ones.
@@ -154,9 +145,6 @@ class VectorCache:
             similarities[places] = vectors[layout.vectors[places]] @ vector
         else:
             similarities[places] = (vectors @ vector)[layout.vectors[places]]
-        if cosine:
-            held = np.linalg.norm(vectors[layout.vectors[places]], axis=1)
-            similarities[places] /= held * np.linalg.norm(vector)
         best = np.maximum.reduceat(similarities, layout.starts)
         kept = np.flatnonzero(best >= max(floor, np.finfo(np.float32).min))
         if len(kept) > limit:
@@ -180,17 +168,6 @@ class VectorCache:
                     vectors[layout.vectors[near[0]]],
                 )
             )
-        return found
-
-    def vectors_of(self, documents: Sequence[int]) -> dict[int, list[tuple[int, Vector]]]:
-        """(chunk position, vector) of the chunks that have one, by document row."""
-        with self._lock:
-            layout, vectors = self._layout, self._vectors[: self._count]
-        places = np.flatnonzero(layout.usable(documents, archived=True))
-        found: dict[int, list[tuple[int, Vector]]] = {}
-        for place in places:
-            pair = int(layout.positions[place]), vectors[layout.vectors[place]].copy()
-            found.setdefault(int(layout.chunk_documents[place]), []).append(pair)
         return found
 
     def _load_vectors(self, connection: apsw.Connection, after: int) -> None:

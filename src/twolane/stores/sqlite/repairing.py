@@ -1,8 +1,4 @@
-"""Mending a SQLite file: what is derived is made again, what cannot be is forgotten by name.
-
-Nothing here guesses at what a person wrote.
-A note whose text is gone is forgotten, so that the next `index` reads it from its file.
-"""
+"""Mending a SQLite file: what is derived is made again, what a person wrote is never deleted."""
 
 from __future__ import annotations
 
@@ -14,8 +10,16 @@ from typing import Any
 
 import apsw
 
-from twolane.model import FIELDS, Problem, ProblemCode, Space
+from twolane.model.document import FIELDS
+from twolane.model.problem import Problem, ProblemCode
+from twolane.model.space import Space
 from twolane.stores.sqlite.functions import register
+from twolane.stores.sqlite.recovering import (
+    recover_collections,
+    recover_documents,
+    recover_tags,
+    recover_texts,
+)
 from twolane.stores.sqlite.trigrams import stray_trigrams
 
 Step = Callable[[apsw.Connection], str | None]
@@ -69,49 +73,43 @@ def repair(connection: apsw.Connection) -> list[Problem]:
     return [Problem("database", ProblemCode.DAMAGED, said) for said in done]
 
 
-def _parts(connection: apsw.Connection) -> str | None:
+def _missing(connection: apsw.Connection) -> str | None:
+    """Tell what the schema lacks; it is made later, by `_parts`."""
     missing = missing_parts(connection)
-    for statement in missing.values():
-        connection.execute(statement)
+    # The index of words may be torn, and must not stop the texts from being mended.
+    for name in ("texts_inserted", "texts_deleted", "texts_leaving", "texts_returning"):
+        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
     return f"made again: {', '.join(sorted(missing))}" if missing else None
 
 
+def _parts(connection: apsw.Connection) -> None:
+    for statement in missing_parts(connection).values():
+        connection.execute(statement)
+
+
 def _orphans(connection: apsw.Connection) -> str | None:
-    """Delete rows whose parent is gone; deleting some may orphan others, so look again."""
+    """Delete what is derived from rows that are gone: it can be made again, or serves nobody."""
     count = 0
-    while rows := connection.execute("PRAGMA foreign_key_check").fetchall():
-        for table, row, _, _ in rows:
-            if row is None:
-                count += _without_parent(connection, str(table))
-            else:
-                connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
-                count += connection.changes()
-    return f"{count} rows without a parent deleted" if count else None
-
-
-def _without_parent(connection: apsw.Connection, table: str) -> int:
-    """Delete the orphans of a table that has no row numbers."""
-    count = 0
-    for key in connection.execute(f"PRAGMA foreign_key_list({table})").fetchall():
-        parent, column, target = key[2], key[3], key[4]
+    for table, column, parent, key in _DERIVED:
         connection.execute(
-            f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {target} FROM {parent})"
+            f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {key} FROM {parent})"
         )
         count += connection.changes()
-    return count
+    return f"{count} derived rows that belonged to nothing deleted" if count else None
 
 
-def _textless(connection: apsw.Connection) -> str | None:
-    lost = [
-        (row, id)
-        for row, id in connection.execute(
-            "SELECT row, id FROM documents WHERE row NOT IN (SELECT row FROM texts)"
-        )
-    ]
-    for row, _ in lost:
-        connection.execute("DELETE FROM documents WHERE row = ?", (row,))
-    names = ", ".join(id for _, id in lost[:10])
-    return f"documents whose text was lost, to be indexed again: {names}" if lost else None
+# What is made from documents, files and generations, and refers to them.
+_DERIVED = (
+    # One that holds nothing: all others have got their document back.
+    ("texts", "row", "documents", "row"),
+    ("chunks", "document", "documents", "row"),
+    ("sketches", "document", "documents", "row"),
+    ("ledger", "collection", "collections", "row"),
+    ("means", "generation", "generations", "number"),
+    ("vectors", "generation", "generations", "number"),
+    ("sentences", "generation", "generations", "number"),
+    ("jobs", "generation", "generations", "number"),
+)
 
 
 def _visibility(connection: apsw.Connection) -> str | None:
@@ -201,11 +199,15 @@ def _vectors(connection: apsw.Connection) -> str | None:
 
 # The order matters: what later steps read is mended by earlier ones.
 _STEPS: tuple[Step, ...] = (
-    _parts,
-    _textless,
+    _missing,
+    recover_collections,
+    recover_documents,
+    recover_tags,
+    recover_texts,
     _orphans,
     _visibility,
     _tag_streams,
+    _parts,
     _generations,
     _vectors,
     _words,

@@ -3,72 +3,104 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 
-from twolane.errors import NotADatabase, StoreBusy, StoreError
-from twolane.stores.sqlite.database import APPLICATION_ID, Database, rows, translated
-from twolane.stores.sqlite.upkeep import SqliteUpkeep
-
-
-class _Opened(SqliteUpkeep):
-    def __init__(self, database: Database) -> None:
-        self._db = database
-        self.location = str(database.path)
-
-
-def verify(path: Path) -> None:
-    """Raise an error unless the file is a sound database of ours that this version can read."""
-    # A copy is opened, because opening may migrate and a backup must stay what it is.
-    with tempfile.TemporaryDirectory(prefix="twolane-verify-") as folder:
-        copy = Path(folder) / "copy.db"
-        try:
-            shutil.copyfile(path, copy)
-        except OSError as error:
-            raise StoreError(f"cannot read {path}: {error.strerror}") from error
-        try:
-            opened = _Opened(Database.open(copy, create=False))
-            try:
-                problems = opened.check()
-            finally:
-                opened.close()
-        except StoreError as error:
-            raise type(error)(str(error).replace(str(copy), str(path))) from error
-    if problems:
-        raise NotADatabase(
-            f"{path} is damaged ({problems[0].path}: {problems[0].reason}); choose another backup"
-        )
+from twolane.model.errors import NoDatabase, NotADatabase, StoreBusy, StoreError
+from twolane.stores.sqlite.copying import (
+    LOGS,
+    arriving,
+    beside,
+    copy_live,
+    copy_resting,
+    kept_name,
+)
+from twolane.stores.sqlite.database import APPLICATION_ID, TOKENS, Database, rows, translated
+from twolane.stores.sqlite.maintenance import require_sound
 
 
 def restore(source: Path, target: Path, *, force: bool = False) -> Path | None:
     """Put the backup in the target's place; the path that the old file is kept under.
 
-    The backup is verified first, the change happens at once or not at all,
-    and a database that another process has open is left alone.
-    So is one that holds what the backup lacks, and another program's, unless `force` says so.
+    The backup is read with the log beside it, if there is one, and verified first;
+    the change happens at once or not at all, and a database that another process has open is left
+    alone. So is one that holds what the backup lacks, and another program's, unless `force` says
+    so. Tokens are no part of a backup: those of the target stay.
     """
-    verify(source)
-    if not force and target.exists():
-        _require_expendable(source, target)
+    if not source.is_file():
+        raise StoreError(f"cannot read {source}: there is no such file")
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".partial", dir=target.parent)
-    os.close(handle)
-    partial = Path(name)
-    try:
-        shutil.copyfile(source, partial)
-        partial.chmod(0o600)
-        kept = _set_aside(target)
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with arriving(target) as partial:
+        _fetch(source, partial)
+        _require_sound(partial, source)
+        if not force and target.exists():
+            _require_expendable(partial, target, source)
+        _keep_tokens(target, partial)
+        return _set_aside(target)
+
+
+def keep_copy(path: Path, ending: str) -> Path:
+    """Copy a database as it is, damage and all, to a free name beside it."""
+    kept = kept_name(path, ending)
+    with translated(path), arriving(kept) as partial:
+        copy_live(path, partial)
     return kept
 
 
-def _require_expendable(source: Path, target: Path) -> None:
+def _fetch(source: Path, copy: Path) -> None:
+    """Copy all of the backup; opening it itself might change it, and it must stay what it is."""
+    try:
+        with translated(source):
+            copy_resting(source, copy)
+    except OSError as error:
+        raise StoreError(f"cannot read {source}: {error.strerror}") from error
+    except StoreError as error:
+        if not isinstance(error.__cause__, apsw.CantOpenError | apsw.ReadOnlyError):
+            raise
+        raise StoreError(
+            f"{source} has a log beside it ({source.name}-wal) that cannot be read there; "
+            "copy both into a folder where you may write, and restore that copy"
+        ) from error
+
+
+def _require_sound(copy: Path, source: Path) -> None:
+    """Raise an error that names the source unless its copy is sound, and can be read by us."""
+    try:
+        database = Database.open(copy, create=False)
+        try:
+            require_sound(database, source)
+        finally:
+            database.close()
+    except NoDatabase as error:
+        raise NotADatabase(f"{source} is empty; choose another backup") from error
+    except StoreError as error:
+        raise type(error)(str(error).replace(str(copy), str(source))) from error
+
+
+def _keep_tokens(target: Path, partial: Path) -> None:
+    """Give the copy the tokens of the database that it replaces, instead of its own.
+
+    Otherwise a token that was revoked since would open the server again.
+    """
+    try:
+        there = closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE))
+        with there as connection:
+            tokens = rows(connection, "SELECT * FROM tokens")
+    except (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError, apsw.SQLError):
+        # It is not there, cannot be read, or is of a version that kept its tokens elsewhere.
+        return
+    copy = closing(apsw.Connection(str(partial), flags=apsw.SQLITE_OPEN_READWRITE))
+    with copy as connection, connection:
+        connection.execute(TOKENS)
+        connection.execute("DELETE FROM tokens")
+        for token in tokens:
+            places = ",".join("?" * len(token))
+            connection.execute(f"INSERT INTO tokens VALUES ({places})", token)
+
+
+def _require_expendable(copy: Path, target: Path, source: Path) -> None:
     """Raise StoreError if something would be gone that only the target holds."""
     try:
         there = _contents(target)
@@ -80,7 +112,7 @@ def _require_expendable(source: Path, target: Path) -> None:
             f"{target} belongs to another program; nothing was replaced "
             "(name another database with --db, or replace it with --force)"
         )
-    lost = len(there - (_contents(source) or set()))
+    lost = len(there - (_contents(copy) or set()))
     if lost:
         said = "1 document is" if lost == 1 else f"{lost:,} documents are"
         raise StoreError(
@@ -112,15 +144,14 @@ def _set_aside(target: Path) -> Path | None:
     if not target.exists():
         return None
     _require_alone(target)
-    kept = target.with_name(f"{target.name}.before-restore")
-    number = 2
-    while kept.exists():
-        kept = target.with_name(f"{target.name}.before-restore-{number}")
-        number += 1
+    kept = kept_name(target, "before-restore")
     # A hard link keeps the database in its place until the new one takes it.
-    os.link(target, kept)
-    for ending in ("-wal", "-shm"):
-        target.with_name(target.name + ending).unlink(missing_ok=True)
+    # A log is left only where the file is too damaged to take it in; it may hold what is missing.
+    for ending in ("", *LOGS):
+        if beside(target, ending).exists() and not beside(kept, ending).exists():
+            os.link(beside(target, ending), beside(kept, ending))
+    for ending in (*LOGS, "-shm"):
+        beside(target, ending).unlink(missing_ok=True)
     return kept
 
 

@@ -1,4 +1,4 @@
--- Schema 1. One file holds documents, their words, their vectors and the work that is left.
+-- Schema 3. One file holds documents, their words, their vectors and the work that is left.
 --
 -- What REFERENCES says is looked at by `doctor`, not at every row that is written: that takes as
 -- long as an index. Triggers take along what belongs to a row that goes.
@@ -326,7 +326,6 @@ CREATE TABLE chunks(
     tokens       INTEGER NOT NULL,
     content_hash TEXT NOT NULL,
     text_hash    TEXT NOT NULL,
-    lender       TEXT,
     forms        BLOB,
     PRIMARY KEY (document, position)
 ) WITHOUT ROWID;
@@ -356,9 +355,7 @@ CREATE TABLE sketches(
     runs     BLOB NOT NULL
 );
 
--- Equal content is equal text, so this finds both.
-CREATE INDEX chunks_by_text ON chunks(text_hash);
-CREATE INDEX chunks_by_lender ON chunks(lender) WHERE lender IS NOT NULL;
+CREATE INDEX chunks_by_content ON chunks(content_hash);
 
 CREATE TABLE generations(
     number      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -384,11 +381,9 @@ CREATE TABLE vectors(
     row          INTEGER PRIMARY KEY AUTOINCREMENT,
     generation   INTEGER NOT NULL REFERENCES generations(number),
     content_hash TEXT NOT NULL,
-    text_hash    TEXT NOT NULL,
     vector       BLOB NOT NULL,
     UNIQUE (generation, content_hash)
 );
-CREATE INDEX vectors_by_text ON vectors(generation, text_hash);
 
 -- The vectors of each passage's sentences, four bits a number.
 -- They have a table of their own, so that the scan of passages reads no byte of them.
@@ -424,3 +419,29 @@ CREATE TRIGGER generations_gone AFTER DELETE ON generations BEGIN
     DELETE FROM sentences WHERE generation = old.number;
     DELETE FROM jobs WHERE generation = old.number;
 END;
+
+-- What became of a request that had a key of its own, so that it is answered again and not done
+-- again. The owner is empty for whoever may change everybody's documents.
+CREATE TABLE receipts(
+    owner TEXT NOT NULL,
+    key   TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    saved TEXT NOT NULL,
+    at    REAL NOT NULL,
+    PRIMARY KEY(owner, key)
+) WITHOUT ROWID;
+
+-- Who may ask a server, and for what; of the secret only a hash. A token that is revoked keeps its
+-- row, by which the server knows that it has to ask for one.
+CREATE TABLE tokens(
+    row          INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    name         TEXT NOT NULL,
+    owner        TEXT,
+    capabilities TEXT NOT NULL,
+    created      REAL NOT NULL,
+    sha256       TEXT NOT NULL,
+    expires      REAL,
+    used         REAL,
+    revoked      INTEGER NOT NULL DEFAULT 0
+);

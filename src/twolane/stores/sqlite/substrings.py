@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
 import apsw
 
-from twolane.answers import Match, Names
-from twolane.language import token_texts, tokens
-from twolane.language.scripts import script_of
-from twolane.names import lines, loose
-from twolane.scopes import Scope
-from twolane.stores.sqlite.conditions import in_scope
-from twolane.stores.sqlite.database import rows
-from twolane.stores.sqlite.retrieval import SqliteRetrieval
+from twolane.model.candidate import Match, Names
+from twolane.model.scope import Scope
+from twolane.stores.sqlite.counting import Counted
+from twolane.stores.sqlite.database import Database, rows
+from twolane.stores.sqlite.scoped import ScopedRows
 from twolane.stores.sqlite.trigrams import (
     CALLED_COLUMNS,
     NAME_COLUMNS,
@@ -26,7 +24,11 @@ from twolane.stores.sqlite.trigrams import (
     names_of,
     text_fields,
 )
-from twolane.substrings import NAMES, SHORTEST, holds, match_in, spelled
+from twolane.stores.vocabulary import Vocabulary
+from twolane.text.names import lines, loose
+from twolane.text.scripts import script_of
+from twolane.text.substrings import SHORTEST, holds, match_in, spelled
+from twolane.text.tokens import token_texts, tokens
 
 # No stored text holds these, and the driver does not take them.
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -61,17 +63,23 @@ _TOLD = f"d.id, d.languages, {TEXT_COLUMNS}"
 _ESCAPED = frozenset('"\\')
 
 
-class SqliteSubstrings(SqliteRetrieval):
-    """The part of the Retrieval port that looks at letters."""
+class SqliteSubstrings:
+    """The part of the LexicalIndex port that looks at letters."""
 
-    def exact(self, text: str, scope: Scope, *, limit: int) -> list[Match]:
+    def __init__(self, database: Database, counted: Counted, scoped: ScopedRows) -> None:
+        self._db = database
+        self._counted = counted
+        self._scoped = scoped
+
+    def substring(self, text: str, scope: Scope, *, limit: int) -> list[Match]:
         """Documents in scope that hold the text letter by letter; names before texts."""
         needle = spelled(text)
         if not needle or _SURROGATES.search(needle):
             return []
         found: dict[str, Match] = {}
         # One snapshot, so that what is unsettled fits to the trigrams.
-        with self._db.read() as connection, connection:
+        # When the time is over, what was found until then is the answer.
+        with self._db.read() as connection, connection, suppress(apsw.InterruptError):
             for match in self._matches(connection, needle, scope):
                 found.setdefault(match.id, match)
                 if len(found) >= limit:
@@ -83,9 +91,9 @@ class SqliteSubstrings(SqliteRetrieval):
         groups = [group for group in pieces if group and all(map(holding, group))]
         if not groups:
             return []
-        condition, values = in_scope(scope)
         found: dict[str, Names] = {}
         with self._db.read() as connection, connection:
+            condition, values = self._scoped.demanded(connection, scope)
             expression = " OR ".join(
                 f"({' AND '.join(holding(piece) for piece in group)})" for group in groups
             )
@@ -104,7 +112,7 @@ class SqliteSubstrings(SqliteRetrieval):
 
     def _matches(self, connection: apsw.Connection, needle: str, scope: Scope) -> Iterator[Match]:
         """All that hold the needle, names before texts; a document may come more than once."""
-        condition, values = in_scope(scope)
+        condition, values = self._scoped.demanded(connection, scope)
 
         def offered(columns: str, table: str, expression: str) -> Iterator[Any]:
             statement = _OFFERED.format(columns=columns, table=table, condition=condition)
@@ -116,20 +124,20 @@ class SqliteSubstrings(SqliteRetrieval):
 
         may_hold = _may_hold if _ESCAPED.isdisjoint(needle) else lambda row, needle: True
         if len(needle) < SHORTEST:
-            columns = f"{NAME_COLUMNS}, {TEXT_COLUMNS}"
-            if token_texts(needle) == [needle]:
-                short = offered(columns, "words", self._begun(needle))
-            else:
+            word = token_texts(needle) == [needle]
+
+            def begun(columns: str) -> Iterator[Any]:
+                if word:
+                    return offered(columns, "words", _begun(self._vocabulary(connection), needle))
                 # Signs are in no index of words, and too short for trigrams.
-                every = connection.execute(
-                    _EVERY.format(columns=columns, condition=condition), values
-                )
-                short = (row for row in every if may_hold(row, needle))
-            found: list[Match] = []
-            for row in short:
-                names = [field for field in name_fields(row[:7]) if field[0] != "path"]
-                found += _match(row, needle, [*names, *text_fields(row[7:])])
-            yield from sorted(found, key=lambda match: match.field not in NAMES)
+                every = _EVERY.format(columns=columns, condition=condition)
+                return (row for row in connection.execute(every, values) if may_hold(row, needle))
+
+            for row in begun(NAME_COLUMNS):
+                names = [field for field in name_fields(row) if field[0] != "path"]
+                yield from _match(row, needle, names)
+            for row in begun(_TOLD):
+                yield from _match(row, needle, text_fields(row[2:]))
             return
         named = offered(NAME_COLUMNS, "name_trigrams", holding(loose(needle)))
         for row in chain(named, unsettled(NAME_COLUMNS)):
@@ -137,28 +145,32 @@ class SqliteSubstrings(SqliteRetrieval):
         if rows(connection, "SELECT texts FROM trigrams")[0][0]:
             table, expression = "text_trigrams", holding(needle)
         else:
-            table, expression = "words", self._words_with(needle)
+            table, expression = "words", _words_with(self._vocabulary(connection), needle)
         told = offered(_TOLD, table, expression) if expression else iter(())
         for row in chain(told, unsettled(_TOLD)):
             yield from _match(row, needle, text_fields(row[2:]))
 
-    def _begun(self, needle: str) -> str:
-        """The FTS5 expression for words that begin with the needle."""
-        terms = ['"' + needle.replace('"', '""') + '"*']
-        if script_of(needle) in _UNBROKEN:
-            # Where no space tells words apart, any sign may begin one.
-            terms += [f'"{term}"' for term in self.vocabulary() if needle in term]
-        return " OR ".join(terms[:_MOST_TERMS])
+    def _vocabulary(self, connection: apsw.Connection) -> Vocabulary:
+        return self._counted.vocabulary(connection, None)
 
-    def _words_with(self, needle: str) -> str:
-        """The FTS5 expression for words that may hold the longest piece of the needle."""
-        longest = max((token.text for token in tokens(needle)), key=len, default="")
-        piece = longest[: max(SHORTEST, len(longest) - _ENDING)]
-        if len(piece) < SHORTEST:
-            return ""
-        terms = sorted((term for term in self.vocabulary() if piece in term), key=len)
-        quoted = (term.replace('"', '""') for term in terms[:_MOST_TERMS])
-        return " OR ".join(f'"{term}"' for term in quoted)
+
+def _begun(vocabulary: Vocabulary, needle: str) -> str:
+    """The FTS5 expression for words that begin with the needle."""
+    terms = ['"' + needle.replace('"', '""') + '"*']
+    if script_of(needle) in _UNBROKEN:
+        # Where no space tells words apart, any sign may begin one.
+        terms += [f'"{term}"' for term in vocabulary.holding(needle)]
+    return " OR ".join(terms[:_MOST_TERMS])
+
+
+def _words_with(vocabulary: Vocabulary, needle: str) -> str:
+    """The FTS5 expression for words that may hold the longest piece of the needle."""
+    longest = max((token.text for token in tokens(needle)), key=len, default="")
+    piece = longest[: max(SHORTEST, len(longest) - _ENDING)]
+    if len(piece) < SHORTEST:
+        return ""
+    quoted = (term.replace('"', '""') for term in vocabulary.holding(piece)[:_MOST_TERMS])
+    return " OR ".join(f'"{term}"' for term in quoted)
 
 
 def _may_hold(row: Any, needle: str) -> bool:

@@ -13,11 +13,11 @@ from typing import Any
 
 import apsw
 
-from twolane.answers import Names
-from twolane.names import lines
+from twolane.model.candidate import Names
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import loaded
-from twolane.substrings import spelled
+from twolane.text.names import lines
+from twolane.text.substrings import spelled
 
 # So many documents are settled at a time, so that other writers do not wait long.
 _AT_A_TIME = 1000
@@ -47,15 +47,19 @@ WHERE d.listed AND d.row NOT IN (SELECT document FROM unsettled)"""
 _NUMBERED = "(SELECT value FROM json_each(?))"
 
 
-class SqliteSettling:
+class Settling:
     """Makes the trigrams that writing left for later."""
 
-    _db: Database
-    _text_trigrams: bool
-    _settled: int
+    def __init__(self, database: Database, *, text_trigrams: bool) -> None:
+        self._db = database
+        self._text_trigrams = text_trigrams
+        self._settled = 0
 
     def settle(self, *, beyond: int = 0) -> None:
-        """Make all trigrams that are missing; other writers may come in between."""
+        """Make all trigrams that are missing; other writers may come in between.
+
+        Nothing happens if they are missing for no more than `beyond` documents.
+        """
         if beyond and self._waiting() <= beyond:
             return
         self._make()

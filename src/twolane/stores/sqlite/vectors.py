@@ -3,90 +3,75 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import apsw
 
-from twolane.model import Generation, GenerationState, Space, instead
-from twolane.ports import NOTHING
+from twolane.embedding.vector_checks import check_vectors
+from twolane.model import deadlines
+from twolane.model.candidate import NearChunk, Neighbour
+from twolane.model.scope import Scope
+from twolane.model.space import Generation, GenerationState, Space
+from twolane.ports.vectors import Mean, NewVector, PassageVector
+from twolane.stores.sqlite.conditions import narrower_than_usual
 from twolane.stores.sqlite.database import Database, rows
-from twolane.stores.sqlite.retrieval import REVISION
+from twolane.stores.sqlite.document_rows import dumped_texts
+from twolane.stores.sqlite.scoped import ScopedRows
 from twolane.stores.sqlite.versions import demand_generation
-from twolane.stores.sqlite.work import SqliteWork
-from twolane.vector_checks import check_vectors
 
 if TYPE_CHECKING:
-    from twolane.ports import Vector
+    from twolane.ports.vectors import Matrix, Vector
     from twolane.stores.sqlite.matrix import VectorCache
 
-# Vectors that serve no chunk: neither its own, nor the one that is lent to a chunk without.
-_UNUSED = """
-DELETE FROM vectors AS v
-WHERE NOT EXISTS (
-    SELECT 1 FROM chunks AS c
-    WHERE c.text_hash = v.text_hash AND c.content_hash = v.content_hash)
-  AND NOT (
-    (EXISTS (
-        SELECT 1 FROM chunks AS c
-        WHERE c.text_hash = v.text_hash AND NOT EXISTS (
-            SELECT 1 FROM vectors AS own
-            WHERE own.generation = v.generation AND own.content_hash = c.content_hash))
-     OR EXISTS (
-        SELECT 1 FROM chunks AS c
-        WHERE c.lender = v.text_hash AND NOT EXISTS (
-            SELECT 1 FROM vectors AS nearer
-            WHERE nearer.generation = v.generation AND nearer.text_hash = c.text_hash)))
-    AND v.content_hash = (
-        SELECT min(other.content_hash) FROM vectors AS other
-        WHERE other.generation = v.generation AND other.text_hash = v.text_hash))"""
+# A row number of vectors only grows.
+_GENERATIONS = """
+SELECT number, space, state, reason,
+       coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vectors'), 0)
+FROM generations ORDER BY number"""
+
+_OF_DOCUMENTS = """
+SELECT d.id, c.position, v.vector, s.codes
+FROM documents AS d JOIN chunks AS c ON c.document = d.row
+JOIN vectors AS v ON v.generation = :generation AND v.content_hash = c.content_hash
+LEFT JOIN sentences AS s ON s.generation = v.generation AND s.content_hash = v.content_hash
+WHERE d.listed AND d.id IN (SELECT value FROM json_each(:ids)) ORDER BY d.id, c.position"""
+
+# Passages that some document holds.
+_HELD = """
+SELECT value FROM json_each(?) WHERE EXISTS (
+    SELECT 1 FROM chunks AS c WHERE c.content_hash = value)"""
+
+# Passages with the lowest hashes, which say nothing of what stands in them.
+_SAMPLE = """
+SELECT p.language, v.vector FROM (
+    SELECT language, content_hash,
+           row_number() OVER (PARTITION BY language ORDER BY content_hash) AS place
+    FROM (SELECT DISTINCT c.language, c.content_hash
+          FROM chunks AS c JOIN documents AS d ON d.row = c.document
+          WHERE d.listed AND c.language IS NOT NULL AND EXISTS (
+              SELECT 1 FROM vectors AS v
+              WHERE v.generation = :generation AND v.content_hash = c.content_hash))) AS p
+JOIN vectors AS v ON v.generation = :generation AND v.content_hash = p.content_hash
+WHERE p.place <= :size ORDER BY p.language, p.content_hash"""
+
+_CODES = """
+SELECT v.row, s.codes FROM vectors AS v JOIN sentences AS s
+    ON s.generation = v.generation AND s.content_hash = v.content_hash
+WHERE v.row IN (SELECT value FROM json_each(?))"""
 
 
-# Each passage's vector with its language, first document first.
-_ALL_VECTORS = """
-SELECT content_hash, text_hash, language, vector FROM (
-    SELECT v.content_hash, v.text_hash, c.language, v.vector, d.id, c.position,
-           row_number() OVER (PARTITION BY v.content_hash ORDER BY d.id, c.position) AS place
-    FROM vectors AS v
-    JOIN chunks AS c ON c.text_hash = v.text_hash AND c.content_hash = v.content_hash
-    JOIN documents AS d ON d.row = c.document
-    WHERE v.generation = ? AND d.listed)
-WHERE place = 1 ORDER BY id, position"""
+class SqliteVectors:
+    """The VectorIndex port."""
 
-
-# The same passages, counted by their language.
-_SPOKEN = """
-SELECT language, count(*) FROM (
-    SELECT c.language,
-           row_number() OVER (PARTITION BY v.content_hash ORDER BY d.id, c.position) AS place
-    FROM vectors AS v
-    JOIN chunks AS c ON c.text_hash = v.text_hash AND c.content_hash = v.content_hash
-    JOIN documents AS d ON d.row = c.document
-    WHERE v.generation = ? AND d.listed)
-WHERE place = 1 AND language IS NOT NULL GROUP BY language"""
-
-# Passages of hidden documents and equal ones too: never fewer than above, and fifty times as fast.
-_SPOKEN_AT_MOST = """
-SELECT language, count(*) FROM chunks WHERE language IS NOT NULL GROUP BY language"""
-
-
-_UNCOVERED = """
-SELECT count(*) FROM chunks AS c JOIN documents AS d ON d.row = c.document
-WHERE d.listed AND NOT EXISTS (
-    SELECT 1 FROM vectors AS v
-    WHERE v.generation = ? AND v.text_hash IN (c.text_hash, c.lender))"""
-
-
-class SqliteVectors(SqliteWork):
-    """The Vectors port."""
-
-    _db: Database
-    _cached: dict[int, VectorCache]
-    _counted_uncovered: dict[int, tuple[str, int]]
+    def __init__(self, database: Database, scoped: ScopedRows) -> None:
+        self._db = database
+        self._scoped = scoped
+        self._cached: dict[int, VectorCache] = {}
 
     def generations(self) -> list[Generation]:
-        """All generations, oldest first; what is held in memory of others is let go."""
+        """All generations, oldest first; what is kept in memory of others is let go."""
         with self._db.read() as connection:
             held = _generations(connection)
         for gone in set(self._cached) - {one.number for one in held}:
@@ -102,7 +87,7 @@ class SqliteVectors(SqliteWork):
             for generation in reversed(held):
                 if generation.space == space:
                     if generation.state == GenerationState.RETIRED:
-                        _set_state(connection, generation.number, state)
+                        _set_state(connection, generation.number, state, None)
                         return replace(generation, state=state)
                     return generation
             number = connection.execute(
@@ -112,214 +97,196 @@ class SqliteVectors(SqliteWork):
             ).get
         return Generation(number, space, state)
 
-    def activate(
-        self, generation: int, *, standby: Container[int] = (), held: Container[int] = ()
+    def set_state(
+        self, states: Mapping[int, GenerationState | None], reason: str | None = None
     ) -> None:
-        """Let this generation serve; those that did stand by, are held back or retire."""
+        """Give generations other states, all at once for every reader; None drops one."""
         with self._db.write() as connection:
-            _demand(connection, generation)
-            for other in _generations(connection):
-                if other.state in (GenerationState.SERVING, GenerationState.STANDBY):
-                    state = (
-                        GenerationState.HELD
-                        if other.number in held
-                        else GenerationState.STANDBY
-                        if other.number in standby
-                        else GenerationState.RETIRED
-                    )
-                    chosen = instead(generation) if state == GenerationState.HELD else None
-                    _set_state(connection, other.number, state, chosen)
-                    if state == GenerationState.RETIRED and other.number != generation:
-                        # Its vectors may take much memory, and searches are done with them.
-                        self._cached.pop(other.number, None)
-            _set_state(connection, generation, GenerationState.SERVING)
+            changed = dict(states)
+            for one in _generations(connection):
+                if one.state == GenerationState.SERVING:
+                    if GenerationState.SERVING not in states.values():
+                        changed.pop(one.number, None)
+                    else:
+                        changed.setdefault(one.number, GenerationState.RETIRED)
+            for number, state in changed.items():
+                if state is None:
+                    connection.execute("DELETE FROM generations WHERE number = ?", (number,))
+                else:
+                    demand_generation(connection, number)
+                    why = reason if state == GenerationState.HELD else None
+                    _set_state(connection, number, state, why)
+        for number, state in changed.items():
+            if state in (None, GenerationState.RETIRED):
+                # Its vectors may take much memory, and searches are done with them.
+                self._cached.pop(number, None)
 
-    def hold(self, generation: int, reason: str) -> None:
-        """Keep a generation that does not serve from taking over by itself, and say why."""
-        with self._db.write() as connection:
-            if _demand(connection, generation).state != GenerationState.SERVING:
-                _set_state(connection, generation, GenerationState.HELD, reason)
+    def means(self, generation: int) -> dict[str, Mean]:
+        """What the generation's vectors were centred by, by language."""
+        import numpy as np
 
-    def set_rate(self, generation: int, rate: float) -> None:
-        """Remember how many passages a second the generation is filled by."""
-        with self._db.write() as connection:
-            connection.execute(
-                "UPDATE generations SET rate = ? WHERE number = ?", (rate, generation)
+        with self._db.read() as connection:
+            found = rows(
+                connection,
+                "SELECT language, mean, passages FROM means WHERE generation = ?",
+                (generation,),
             )
+        return {
+            language: Mean(np.frombuffer(mean, "<f4"), passages)
+            for language, mean, passages in found
+        }
 
-    def drop_generation(self, generation: int) -> None:
-        """Delete a generation with its vectors."""
-        with self._db.write() as connection:
-            connection.execute("DELETE FROM generations WHERE number = ?", (generation,))
-        self._cached.pop(generation, None)
-
-    def add_vectors(
+    def add(
         self,
         generation: int,
-        vectors: Iterable[tuple[str, str, Vector]],
-        sentences: Mapping[str, bytes] = NOTHING,
+        vectors: Iterable[NewVector],
+        *,
+        means: Mapping[str, Mean] | None = None,
     ) -> None:
-        """Store (content hash, text hash, unit vector) rows and end their leases."""
+        """Store the vectors, or replace those with their content hashes."""
         fresh = list(vectors)
-        if fresh:
-            with self._db.write() as connection:
-                _add(connection, generation, fresh)
-                connection.executemany(
-                    "INSERT OR REPLACE INTO sentences(generation, content_hash, codes)"
-                    " VALUES (?,?,?)",
-                    [(generation, key, codes) for key, codes in sentences.items() if codes],
+        if not fresh and means is None:
+            return
+        with self._db.write() as connection:
+            demand_generation(connection, generation)
+            if means is not None:
+                connection.execute(
+                    "DELETE FROM vectors WHERE generation = ?"
+                    " AND content_hash NOT IN (SELECT value FROM json_each(?))",
+                    (generation, dumped_texts([one.content_hash for one in fresh])),
                 )
-
-    def means(self, generation: int) -> dict[str, Vector]:
-        """The language means that the generation's vectors were centred by."""
-        import numpy as np
-
-        with self._db.read() as connection:
-            found = rows(
-                connection, "SELECT language, mean FROM means WHERE generation = ?", (generation,)
-            )
-        return {language: np.frombuffer(mean, "<f4") for language, mean in found}
-
-    def known_vectors(self, generation: int, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of those passages that have one of their own, by content hash."""
-        import numpy as np
-
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                "SELECT content_hash, vector FROM vectors WHERE generation = ?"
-                " AND content_hash IN (SELECT value FROM json_each(?))",
-                (generation, json.dumps(list(content_hashes))),
-            )
-        return {content_hash: np.frombuffer(vector, "<f4") for content_hash, vector in found}
-
-    def known_sentences(
-        self, generation: int, content_hashes: Sequence[str]
-    ) -> Mapping[str, bytes]:
-        """The codes of the sentences of those passages that have any, by content hash."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                "SELECT content_hash, codes FROM sentences WHERE generation = ?"
-                " AND content_hash IN (SELECT value FROM json_each(?))",
-                (generation, json.dumps(list(content_hashes))),
-            )
-        return dict(found)
-
-    def uncovered(self, generation: int) -> int:
-        """How many passages have neither a vector nor one to borrow; counted after changes only."""
-        with self._db.read() as connection:
-            revision = str(connection.execute(REVISION).get)
-            counted = self._counted_uncovered.get(generation)
-            if counted is None or counted[0] != revision:
-                counted = revision, connection.execute(_UNCOVERED, (generation,)).get
-                self._counted_uncovered[generation] = counted
-        return counted[1]
-
-    def all_vectors(self, generation: int) -> list[tuple[str, str, str | None, Vector]]:
-        """(content hash, text hash, language, vector) of each passage of the generation."""
-        import numpy as np
-
-        with self._db.read() as connection:
-            found = rows(connection, _ALL_VECTORS, (generation,))
-        return [(*ahead, np.frombuffer(vector, "<f4")) for *ahead, vector in found]
-
-    def recentre(
-        self,
-        generation: int,
-        means: Mapping[str, Vector],
-        vectors: Iterable[tuple[str, str, Vector]],
-    ) -> None:
-        """Replace the vectors and set the means they were centred by, both or neither.
-
-        Vectors that are not named are gone: they were centred by other means.
-        """
-        fresh = list(vectors)
-        with self._db.write() as connection:
-            connection.execute(
-                "DELETE FROM vectors WHERE generation = ?"
-                " AND content_hash NOT IN (SELECT value FROM json_each(?))",
-                (generation, json.dumps([content_hash for content_hash, _, _ in fresh])),
-            )
+                _set_means(connection, generation, means)
             if fresh:
                 _add(connection, generation, fresh)
-            counted = dict(rows(connection, _SPOKEN, (generation,)))
-            connection.execute("DELETE FROM means WHERE generation = ?", (generation,))
-            connection.executemany(
-                "INSERT INTO means(generation, language, mean, passages) VALUES (?,?,?,?)",
-                [
-                    (generation, language, mean.astype("<f4").tobytes(), counted.get(language, 0))
-                    for language, mean in means.items()
-                ],
-            )
 
-    def spoken(self, generation: int, *, at_most: bool = False) -> dict[str, tuple[int, int]]:
-        """Passages of each language when the means were taken, and now, or at most now."""
-        with self._db.read() as connection:
-            if at_most:
-                now = dict(rows(connection, _SPOKEN_AT_MOST))
-            else:
-                now = dict(rows(connection, _SPOKEN, (generation,)))
-            then = dict(
-                rows(
-                    connection,
-                    "SELECT language, passages FROM means WHERE generation = ?",
-                    (generation,),
+    def nearest(
+        self,
+        generation: int,
+        vector: Vector,
+        scope: Scope,
+        *,
+        limit: int,
+        floor: float = -1.0,
+        detail: int = 0,
+    ) -> list[Neighbour]:
+        """Documents in scope by their best chunk's dot product with `vector`, best first."""
+        cache = self._cache(generation)
+        # One snapshot, so that the rows in scope are rows that the matrix knows.
+        with self._db.read() as connection, connection:
+            with deadlines.unhurried():
+                cache.refresh(connection)
+            allowed = None
+            if narrower_than_usual(scope) is not None:
+                allowed = self._scoped.rows(connection, scope)
+            best = cache.nearest(
+                vector,
+                allowed=allowed,
+                archived=scope.archived,
+                limit=limit,
+                floor=floor,
+                chunks=max(detail, 1),
+            )
+            named = {
+                row: (id, tuple(languages.split()))
+                for row, id, languages in connection.execute(
+                    "SELECT row, id, languages FROM documents"
+                    " WHERE row IN (SELECT value FROM json_each(?))",
+                    (str([one.document for one in best]),),
                 )
+            }
+            shown = [row for one in best for _, _, row in one.chunks] if detail else []
+            codes: dict[int, bytes] = dict(rows(connection, _CODES, (str(shown),)))
+        found = [
+            Neighbour(
+                *named[one.document],
+                one.chunks[0][0],
+                one.chunks[0][1],
+                one.vector if detail else None,
+                tuple(
+                    NearChunk(position, similarity, codes.get(row, b""))
+                    for position, similarity, row in one.chunks[:detail]
+                ),
             )
-        return {language: (then.get(language, 0), count) for language, count in now.items()}
+            for one in best
+        ]
+        found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.id))
+        return found[:limit]
 
-    def sweep(self) -> int:
-        """Delete vectors that serve no chunk any more; the number deleted."""
-        with self._db.write() as connection:
-            connection.execute(_UNUSED)
-            return connection.changes()
+    def get(self, generation: int, ids: Sequence[str]) -> Mapping[str, list[PassageVector]]:
+        """The vectors of documents that were found in scope before, by id."""
+        import numpy as np
+
+        asked = {"generation": generation, "ids": dumped_texts(list(ids))}
+        held: dict[str, list[PassageVector]] = {}
+        with self._db.read() as connection:
+            for id, position, vector, codes in connection.execute(_OF_DOCUMENTS, asked):
+                one = PassageVector(position, np.frombuffer(vector, "<f4").copy(), codes or b"")
+                held.setdefault(id, []).append(one)
+        return held
+
+    def sample(self, generation: int, *, size: int = 200) -> Mapping[str, Matrix]:
+        """Vectors of passages that can be found: `size` of each language at most."""
+        import numpy as np
+
+        found: dict[str, list[Vector]] = {}
+        with self._db.read() as connection:
+            asked = {"generation": generation, "size": size}
+            for language, vector in connection.execute(_SAMPLE, asked):
+                found.setdefault(language, []).append(np.frombuffer(vector, "<f4"))
+        return {language: np.stack(vectors) for language, vectors in found.items()}
+
+    def _cache(self, generation: int) -> VectorCache:
+        from twolane.stores.sqlite.matrix import VectorCache
+
+        cache = self._cached.get(generation)
+        return cache or self._cached.setdefault(generation, VectorCache(generation))
 
 
-def _add(
-    connection: apsw.Connection, generation: int, fresh: Sequence[tuple[str, str, Vector]]
-) -> None:
+def _add(connection: apsw.Connection, generation: int, fresh: Sequence[NewVector]) -> None:
     import numpy as np
 
-    space = _demand(connection, generation).space
+    (space,) = [one.space for one in _generations(connection) if one.number == generation]
     try:
-        matrix = np.stack([vector for _, _, vector in fresh])
+        matrix = np.stack([one.vector for one in fresh])
     except ValueError:
         # Rows of different lengths do not stack; the check names what was expected.
         matrix = np.empty((0, 0), np.float32)
     check_vectors(matrix, count=len(fresh), dimensions=space.dimensions)
+    hashes = dumped_texts([one.content_hash for one in fresh])
+    held = {content for (content,) in connection.execute(_HELD, (hashes,))}
+    kept = [one for one in fresh if one.content_hash in held]
     connection.executemany(
-        "INSERT OR REPLACE INTO vectors(generation, content_hash, text_hash, vector)"
-        " VALUES (?,?,?,?)",
-        [
-            (generation, content_hash, text_hash, vector.astype("<f4").tobytes())
-            for content_hash, text_hash, vector in fresh
-        ],
+        "INSERT OR REPLACE INTO vectors(generation, content_hash, vector) VALUES (?,?,?)",
+        [(generation, one.content_hash, one.vector.astype("<f4").tobytes()) for one in kept],
     )
     connection.executemany(
-        "DELETE FROM jobs WHERE generation = ? AND content_hash = ?",
-        [(generation, content_hash) for content_hash, _, _ in fresh],
+        "INSERT OR REPLACE INTO sentences(generation, content_hash, codes) VALUES (?,?,?)",
+        [(generation, one.content_hash, one.sentences) for one in kept if one.sentences],
+    )
+
+
+def _set_means(connection: apsw.Connection, generation: int, means: Mapping[str, Mean]) -> None:
+    connection.execute("DELETE FROM means WHERE generation = ?", (generation,))
+    connection.executemany(
+        "INSERT INTO means(generation, language, mean, passages) VALUES (?,?,?,?)",
+        [
+            (generation, language, one.vector.astype("<f4").tobytes(), one.passages)
+            for language, one in means.items()
+        ],
     )
 
 
 def _generations(connection: apsw.Connection) -> list[Generation]:
     return [
-        Generation(number, Space(**json.loads(space)), GenerationState(state), rate, reason)
-        for number, space, state, rate, reason in connection.execute(
-            "SELECT number, space, state, rate, reason FROM generations ORDER BY number"
-        )
+        Generation(number, Space(**json.loads(space)), GenerationState(state), reason, revision)
+        for number, space, state, reason, revision in connection.execute(_GENERATIONS)
     ]
 
 
 def _set_state(
-    connection: apsw.Connection, number: int, state: GenerationState, reason: str | None = None
+    connection: apsw.Connection, number: int, state: GenerationState, reason: str | None
 ) -> None:
     connection.execute(
         "UPDATE generations SET state = ?, reason = ? WHERE number = ?",
         (str(state), reason, number),
     )
-
-
-def _demand(connection: apsw.Connection, number: int) -> Generation:
-    demand_generation(connection, number)
-    return next(one for one in _generations(connection) if one.number == number)

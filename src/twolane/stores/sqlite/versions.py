@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
-from twolane.errors import Conflict, StoreError
+from twolane.model.errors import Conflict, StoreError
+from twolane.stores.sqlite.boilerplate_keys import forget_boilerplate
 from twolane.stores.sqlite.database import rows
-from twolane.stores.sqlite.document_rows import dumped
-from twolane.stores.sqlite.form_keys import forget_forms
+from twolane.stores.sqlite.document_rows import dumped, dumped_texts
 
 
 def demand_versions(connection: apsw.Connection, expected: Mapping[str, int]) -> None:
@@ -41,6 +41,31 @@ def next_revision(connection: apsw.Connection) -> int:
     )
 
 
+def free_row(connection: apsw.Connection, table: str) -> int:
+    """A number for a new row that no other row refers to, not even one that lost its own.
+
+    Otherwise a new collection would take over the documents of one that was lost.
+    """
+    parts = [f"SELECT max(row) AS row FROM {table}"]
+    parts += [f"SELECT max({column}) FROM {child}" for child, column in _REFERRING[table]]
+    found = rows(connection, f"SELECT coalesce(max(row), 0) + 1 FROM ({' UNION ALL '.join(parts)})")
+    return int(found[0][0])
+
+
+# Every column that refers to the table; each has an index but `documents.collection`.
+_REFERRING = {
+    "collections": (("documents", "collection"), ("ledger", "collection")),
+    "documents": (
+        ("texts", "row"),
+        ("document_tags", "document"),
+        ("property_values", "document"),
+        ("chunks", "document"),
+        ("sketches", "document"),
+    ),
+    "tags": (("document_tags", "tag"),),
+}
+
+
 def hold_text(connection: apsw.Connection, ids: Sequence[str]) -> bool:
     """Whether any of the documents is there and not encrypted, and so has something to lose."""
     if not ids:
@@ -54,22 +79,29 @@ def hold_text(connection: apsw.Connection, ids: Sequence[str]) -> bool:
     return bool(found)
 
 
-def forget_vectors(connection: apsw.Connection) -> None:
-    """Delete every vector whose passage no document holds any more, older versions' too."""
-    connection.execute(
-        "DELETE FROM vectors WHERE NOT EXISTS"
-        " (SELECT 1 FROM chunks AS c WHERE c.text_hash = vectors.text_hash)"
-    )
+def forget_vectors(connection: apsw.Connection, content_hashes: Iterable[str]) -> None:
+    """Delete the vectors of those passages that no document holds any more."""
+    connection.execute(_FORGET_VECTORS, (dumped_texts(sorted(content_hashes)),))
+
+
+_FORGET_VECTORS = """
+DELETE FROM vectors WHERE row IN (
+    SELECT v.row FROM json_each(?) AS gone JOIN generations AS g
+    JOIN vectors AS v ON v.generation = g.number AND v.content_hash = gone.value
+    WHERE NOT EXISTS (SELECT 1 FROM chunks AS c WHERE c.content_hash = gone.value))"""
 
 
 def wipe(connection: apsw.Connection) -> None:
-    """Leave nothing of what the transaction took out: no vector, form, tag, word or letter.
+    """Leave nothing of what the transaction took out: no vector, boilerplate, tag, word or letter.
 
     The full-text indexes keep the words of a row that is gone until they are put together anew.
     That is dear in a large library, so it is done only for what must not be left.
     """
-    forget_vectors(connection)
-    forget_forms(connection)
+    connection.execute(
+        "DELETE FROM vectors WHERE NOT EXISTS"
+        " (SELECT 1 FROM chunks AS c WHERE c.content_hash = vectors.content_hash)"
+    )
+    forget_boilerplate(connection)
     connection.execute(
         "DELETE FROM tags WHERE NOT EXISTS"
         " (SELECT 1 FROM document_tags AS dt WHERE dt.tag = tags.row)"
@@ -87,11 +119,3 @@ _INDEXES = ("words", "name_trigrams", "text_trigrams")
 _GONE = """
 SELECT document FROM unsettled
 WHERE NOT EXISTS (SELECT 1 FROM documents WHERE documents.row = unsettled.document)"""
-
-
-def empty_log(connection: apsw.Connection) -> None:
-    """Put what was committed into the file and empty the log, which holds old pages.
-
-    Readers may keep the log open; then the next one to close the file does it.
-    """
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

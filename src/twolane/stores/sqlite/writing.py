@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import apsw
 
-from twolane.language import fold, stream
-from twolane.model import Prepared
-from twolane.properties import facts
+from twolane.model.document import Prepared
+from twolane.stores.sqlite.boilerplate_keys import packed
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.document_rows import (
     INSERT_DOCUMENT,
@@ -17,8 +16,9 @@ from twolane.stores.sqlite.document_rows import (
     dumped_texts,
     values_of,
 )
-from twolane.stores.sqlite.form_keys import packed
-from twolane.stores.sqlite.overlapping import run_beside
+from twolane.stores.sqlite.versions import free_row
+from twolane.text.property_values import facts
+from twolane.text.tokens import fold, stream
 
 _TEXT_COLUMNS = "row, listed, words, title, aliases, tags, headings, description, url, stems, body"
 
@@ -29,38 +29,37 @@ _TEXT = f"({','.join('?' * len(_TEXT_COLUMNS.split(',')))})"
 
 _INSERT_CHUNK = """
 INSERT INTO chunks(document, position, start, "end", first_line, last_line, headings, language,
-                   tokens, content_hash, text_hash, lender, forms)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"""
+                   tokens, content_hash, text_hash, forms)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"""
 
 _INSERT_VALUE = """
 INSERT INTO property_values(document, name, text, number, moment) VALUES (?,?,?,?,?)"""
 
 _INSERT_SKETCH = "INSERT INTO sketches(document, runs) VALUES (?,?)"
 
-# So few documents are written before a thread has begun.
-_FEW = 50
-
 # A statement may have 32,766 values, of which a text takes eleven.
 _MOST = 2000
 
 _Placed = tuple[int, Prepared]
 
-# A statement and the rows that it is run for.
-_Rows = tuple[str, list[tuple[object, ...]]]
-
 
 def write(
     connection: apsw.Connection, upserts: Iterable[Prepared], collection: int, revision: int
-) -> None:
-    """Add the documents or replace those with their ids; of several with one id the last."""
+) -> set[str]:
+    """Add the documents or replace those with their ids; of several with one id the last.
+
+    The content hashes of the passages that were replaced.
+    """
     latest = list({prepared.document.id: prepared for prepared in upserts}.values())
+    replaced: set[str] = set()
     for start in range(0, len(latest), _MOST):
-        _write(connection, latest[start : start + _MOST], collection, revision)
+        replaced |= _write(connection, latest[start : start + _MOST], collection, revision)
+    return replaced
 
 
 def _write(
     connection: apsw.Connection, upserts: Sequence[Prepared], collection: int, revision: int
-) -> None:
+) -> set[str]:
     """Write documents of different ids."""
     known = dict(
         rows(
@@ -69,31 +68,29 @@ def _write(
             (dumped_texts([one.document.id for one in upserts]),),
         )
     )
-    free = rows(connection, "SELECT coalesce(max(row), 0) + 1 FROM documents")[0][0]
+    free = free_row(connection, "documents")
     old = [(known[one.document.id], one) for one in upserts if one.document.id in known]
     fresh = (one for one in upserts if one.document.id not in known)
     new = list(enumerate(fresh, start=free))
     both = [*old, *new]
-    _clear(connection, [row for row, _ in old])
+    replaced = _clear(connection, [row for row, _ in old])
     connection.executemany(REFRESH_DOCUMENT, _document_values(old, collection, revision))
     write_tags(connection, [(row, prepared.document.tags) for row, prepared in both])
-
-    def others() -> list[_Rows]:
-        return [
-            (INSERT_DOCUMENT, _document_values(new, collection, revision)),
-            (_INSERT_VALUE, _property_values(both)),
-            (_INSERT_CHUNK, _chunk_values(both)),
-            (_INSERT_SKETCH, _sketches(both)),
-        ]
-
-    for statement, values in _write_texts(connection, both, others):
-        connection.executemany(statement, values)
+    _write_texts(connection, both)
+    connection.executemany(INSERT_DOCUMENT, _document_values(new, collection, revision))
+    connection.executemany(_INSERT_VALUE, _property_values(both))
+    connection.executemany(_INSERT_CHUNK, _chunk_values(both))
+    connection.executemany(_INSERT_SKETCH, _sketches(both))
+    return replaced
 
 
-def _clear(connection: apsw.Connection, old: Sequence[int]) -> None:
-    # Leaving the index first keeps tag changes from rewriting it one by one.
+def _clear(connection: apsw.Connection, old: Sequence[int]) -> set[str]:
+    """Take out what is written anew; the content hashes of the passages that go."""
     if not old:
-        return
+        return set()
+    passages = "SELECT content_hash FROM chunks WHERE document IN (SELECT value FROM json_each(?))"
+    replaced = {content for (content,) in connection.execute(passages, (dumped(old),))}
+    # Leaving the index first keeps tag changes from rewriting it one by one.
     for statement in (
         "DELETE FROM texts WHERE row IN (SELECT value FROM json_each(?))",
         "DELETE FROM document_tags WHERE document IN (SELECT value FROM json_each(?))",
@@ -102,6 +99,7 @@ def _clear(connection: apsw.Connection, old: Sequence[int]) -> None:
         "DELETE FROM sketches WHERE document IN (SELECT value FROM json_each(?))",
     ):
         connection.execute(statement, (dumped(old),))
+    return replaced
 
 
 def write_tags(connection: apsw.Connection, placed: Sequence[tuple[int, tuple[str, ...]]]) -> None:
@@ -112,9 +110,10 @@ def write_tags(connection: apsw.Connection, placed: Sequence[tuple[int, tuple[st
     held = _tag_rows(connection, names)
     missing = sorted(names - held.keys())
     if missing:
+        numbered = enumerate(missing, start=free_row(connection, "tags"))
         connection.executemany(
-            "INSERT INTO tags(name, key, stems) VALUES (?,?,?)",
-            [(name, fold(name), stream(name)) for name in missing],
+            "INSERT INTO tags(row, name, key, stems) VALUES (?,?,?,?)",
+            [(row, name, fold(name), stream(name)) for row, name in numbered],
         )
         held |= _tag_rows(connection, missing)
     given = [(row, place, held[name]) for row, tags in placed for place, name in enumerate(tags)]
@@ -136,18 +135,12 @@ def _tag_rows(connection: apsw.Connection, names: Iterable[str]) -> dict[str, in
     )
 
 
-def _write_texts(
-    connection: apsw.Connection, placed: Sequence[_Placed], others: Callable[[], list[_Rows]]
-) -> list[_Rows]:
-    """Insert the texts, and make the `others` meanwhile."""
+def _write_texts(connection: apsw.Connection, placed: Sequence[_Placed]) -> None:
     statement = _INSERT_TEXTS + ",".join([_TEXT] * len(placed))
     values: list[object] = []
     for row, prepared in placed:
         values += _text_values(row, prepared)
-    if len(placed) > _FEW:
-        return run_beside(connection, statement, values, others)
     connection.execute(statement, values)
-    return others()
 
 
 def _document_values(
@@ -205,8 +198,7 @@ def _chunk_values(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
             chunk.tokens,
             chunk.content_hash,
             chunk.text_hash,
-            chunk.lender,
-            packed(chunk.forms),
+            packed(chunk.boilerplate),
         )
         for row, prepared in placed
         for chunk in prepared.chunks

@@ -147,7 +147,7 @@ export default {
   "language.other": "Русский",
   "lines": "lines {from}–{to}",
   "loading": "Loading…",
-  "misread.words": "“{typed}” was searched as words, not as a filter.",
+  "misread.words": "“{typed}” was searched as words.",
   "missing.near": "Near it: {tags}.",
   "missing.tag": "No document here has the tag “{tag}”.",
   "mode": "Mode",

@@ -147,7 +147,7 @@ export default {
   "language.other": "English",
   "lines": "строки {from}–{to}",
   "loading": "Загрузка…",
-  "misread.words": "«{typed}» искали как слова, а не как фильтр.",
+  "misread.words": "«{typed}» искали как слова.",
   "missing.near": "Похожие: {tags}.",
   "missing.tag": "Метки «{tag}» здесь нет ни у одного документа.",
   "mode": "Режим",

@@ -1,0 +1,1 @@
+"""Chunks and queries become vectors."""

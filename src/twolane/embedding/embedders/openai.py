@@ -1,0 +1,178 @@
+"""Any server that speaks the `/v1/embeddings` protocol: hosted, shared or on this machine.
+
+Vectors are made elsewhere, so everything that can go wrong on the way is expected here:
+a server that is down, slow, busy, or that answers with something else than was asked.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from twolane.embedding.embedders.cutting import Cutter
+from twolane.embedding.embedders.endpoint import Endpoint
+from twolane.ingest.chunking import estimate_tokens
+from twolane.model.errors import BadVectors, EmbedderUnavailable
+from twolane.model.space import Space
+
+if TYPE_CHECKING:
+    from twolane.ports.vectors import Matrix, Vector
+
+# The lengths of vectors that are known; any other model says its own by a setting.
+DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
+
+# What the protocol's first server accepts: texts in a request, tokens in a request and in a text.
+_MOST_TEXTS = 2048
+_MOST_TOKENS = 250_000
+_LONGEST_TEXT = 8191
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What to ask of the server: which model, how long its vectors are, how texts are dressed.
+
+    `dimensions` 0 means the model's own length, if that is known.
+    `input_type` tells the server whether a text is a query or a passage, where it wants to know.
+    """
+
+    model: str
+    dimensions: int = 0
+    query_prompt: str = ""
+    passage_prompt: str = ""
+    longest: int = 0
+    encoding: str = "base64"
+    input_type: bool = False
+    texts: int = _MOST_TEXTS
+
+
+class OpenAiEmbedder:
+    """Asks a server for vectors, in as few requests as its limits allow; safe to share."""
+
+    def __init__(self, endpoint: Endpoint, wishes: Wishes, *, chunker: str = "") -> None:
+        """`chunker` is the version of what cuts the passages; it becomes part of the space."""
+        self._endpoint = endpoint
+        self._wishes = wishes
+        self._chunker = chunker
+        self._cutter = Cutter(wishes.longest or _LONGEST_TEXT)
+
+    @property
+    def space(self) -> Space:
+        """The identity of the vectors; asks nothing of the server."""
+        wishes = self._wishes
+        dimensions = wishes.dimensions or DIMENSIONS.get(wishes.model, 0)
+        if not wishes.model:
+            raise EmbedderUnavailable(
+                "the embedder 'openai' needs the name of a model; set `embedding.model`, "
+                'for example model = "text-embedding-3-small"'
+            )
+        if not dimensions:
+            raise EmbedderUnavailable(
+                f"how long the vectors of {wishes.model!r} are is not known; "
+                "set `embedding.dimensions`"
+            )
+        return Space(
+            embedder="openai",
+            model=wishes.model,
+            # The server may be moved; its vectors stay what they are.
+            revision="",
+            dimensions=dimensions,
+            chunker=self._chunker,
+            query_prompt=wishes.query_prompt,
+            passage_prompt=wishes.passage_prompt,
+            pooling="input_type" if wishes.input_type else "model",
+        )
+
+    @property
+    def truncated(self) -> int:
+        """How many texts were longer than the model reads, and lost their end."""
+        return self._cutter.count
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        """One unit row per text, in order."""
+        import numpy as np
+
+        dressed = [self._wishes.passage_prompt + self._cutter.cut(text) for text in texts]
+        rows = [self._asked(batch, "passage") for batch in _batches(dressed, self._wishes.texts)]
+        return np.vstack(rows) if rows else np.empty((0, self.space.dimensions), np.float32)
+
+    def embed_query(self, text: str) -> Vector:
+        """The unit vector of a query; a server that is down is asked twice, not five times."""
+        dressed = self._wishes.query_prompt + self._cutter.cut(text)
+        row: Vector = self._asked([dressed], "query")[0]
+        return row
+
+    def _asked(self, texts: Sequence[str], role: str) -> Matrix:
+        wishes = self._wishes
+        body: dict[str, Any] = {
+            "model": wishes.model,
+            # The protocol has no empty input; a blank is the least text that every server takes.
+            "input": [text or " " for text in texts],
+            "encoding_format": wishes.encoding,
+        }
+        if wishes.dimensions:
+            body["dimensions"] = wishes.dimensions
+        if wishes.input_type:
+            body["input_type"] = role
+        answer = self._endpoint.post("embeddings", body, patient=role == "passage")
+        return _matrix(answer, len(texts), self.space.dimensions)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._endpoint.close()
+
+
+def _batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:
+    """The texts in order, in groups that stay within a request's limits."""
+    batch: list[str] = []
+    tokens = 0
+    for text in texts:
+        size = estimate_tokens(text)
+        if batch and (len(batch) >= min(most, _MOST_TEXTS) or tokens + size > _MOST_TOKENS):
+            yield batch
+            batch, tokens = [], 0
+        batch.append(text)
+        tokens += size
+    if batch:
+        yield batch
+
+
+def _matrix(answer: Any, count: int, dimensions: int) -> Matrix:
+    """The vectors of an answer, by their index, at unit length; raises BadVectors for any other."""
+    import numpy as np
+
+    try:
+        items = {int(item["index"]): item["embedding"] for item in answer["data"]}
+        rows = [_row(items[index]) for index in range(count)]
+    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        raise BadVectors(
+            f"the server's answer does not hold {count} vectors ({type(error).__name__}: {error})"
+        ) from error
+    if len(items) != count or any(row.shape != (dimensions,) for row in rows):
+        lengths = sorted({len(row) for row in rows})
+        raise BadVectors(
+            f"asked for {count} vectors of {dimensions} numbers, got {len(items)} of "
+            f"{', '.join(map(str, lengths))}; `embedding.dimensions` must be what the model gives"
+        )
+    matrix: Matrix = np.stack(rows)
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not np.isfinite(norms).all() or not norms.all():
+        raise BadVectors("the server's answer holds a vector without a direction")
+    matrix /= norms
+    return matrix
+
+
+def _row(embedding: Any) -> Vector:
+    import numpy as np
+
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4").astype(np.float32)
+    if not isinstance(embedding, list):
+        raise TypeError(f"an embedding is {type(embedding).__name__}")
+    return np.array(embedding, np.float32).reshape(-1)

@@ -1,0 +1,275 @@
+"""Embedding behind the scenes: passages without a vector get one, a batch at a time.
+
+Work is whatever the store says is missing, so that it can stop at any moment and go on later.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+
+from twolane.embedding.centring import block, centred, same_means
+from twolane.embedding.pipeline.attempts import Attempt, Attempts, Known, batches
+from twolane.embedding.pipeline.leases import release_the_dead, retry_in, worker_name
+from twolane.embedding.spaces import Background
+from twolane.model.errors import EmbedderUnavailable
+from twolane.model.space import Generation, Pending, Progress
+from twolane.ports import Stores
+from twolane.ports.embedder import Embedder, Parallel, Reusing
+from twolane.ports.vectors import NewVector, VectorIndex
+from twolane.settings import Settings
+from twolane.settings.machine import cores
+
+log = logging.getLogger("twolane")
+
+# A claim is worth this many seconds of work: long enough to hide the cost of claiming,
+# short enough that two processes share the work to the end.
+_CLAIM_SECONDS = 15.0
+_FIRST_CLAIM = 64
+_LEAST_CLAIM = 16
+_MOST_CLAIM = 4096
+
+# A batch takes about as long as this, or less: what is stopped half-way is embedded again.
+_BATCH_SECONDS = 2.0
+_FIRST_BATCH = 8
+
+# Passages are embedded together up to about this many tokens: sixteen full windows of 512.
+BATCH_TOKENS = 8192
+
+# A lease outlives its claim by far, so that only the dead lose one.
+_LEASE_SECONDS = 600.0
+
+# How often a wait for the embedder looks up to see whether it should stop.
+_GLANCE_SECONDS = 0.05
+
+_DEFAULTS = Settings()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a run of the pipeline did, and why it stopped early if it did."""
+
+    generation: int
+    embedded: int
+    failed: int
+    stopped: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def rate(self) -> float | None:
+        """Passages a second, where there were any."""
+        return self.embedded / self.seconds if self.embedded and self.seconds else None
+
+
+def fill(
+    stores: Stores,
+    embedder: Embedder,
+    generation: Generation | None = None,
+    *,
+    settings: Settings = _DEFAULTS,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    stop: Callable[[], bool] = lambda: False,
+    most: int | None = None,
+    ids: Collection[str] | None = None,
+    parallel: int | None = None,
+) -> Filled:
+    """Embed the passages that lack a vector in the generation, which is that of the embedder.
+
+    At most `most` of them, and only those of the documents `ids`, if these are given.
+    Returns when nothing is free and due, when `stop` says so, or when the embedder is gone.
+    """
+    chosen = generation or stores.vectors.open_generation(embedder.space)
+    release_the_dead(stores.queue, chosen.number)
+    run = _Run(stores, embedder, chosen, settings, progress, stop, parallel)
+    started = time.perf_counter()
+    stopped = None
+    try:
+        run.work(most, ids)
+    except EmbedderUnavailable as error:
+        log.warning("embedding stopped: %s", error)
+        stopped = str(error)
+    finally:
+        run.close()
+    seconds = time.perf_counter() - started
+    return Filled(chosen.number, run.embedded, run.failed, stopped, seconds)
+
+
+class _Stopped(Exception):
+    """Somebody asked for an end while the embedder was at work."""
+
+
+class _Run:
+    """One run over one generation: claims work, keeps the embedder busy, stores what comes back.
+
+    The embedder works in threads of ours, so that the caller can be interrupted at any moment
+    and the next batch is under way while this one is stored.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        embedder: Embedder,
+        generation: Generation,
+        settings: Settings,
+        progress: Callable[[Progress], None],
+        stop: Callable[[], bool],
+        parallel: int | None,
+    ) -> None:
+        self._vectors, self._queue = stores.vectors, stores.queue
+        self._embedder = embedder
+        self._generation = generation
+        self._settings = settings
+        self._progress = progress
+        self._stop = stop
+        self._worker = worker_name()
+        allowed = embedder.parallel if isinstance(embedder, Parallel) else 1
+        self._threads = max(1, min(allowed, parallel or cores()))
+        self._background = Background(self._threads, name="twolane-embed")
+        self._attempts = Attempts(embedder, generation.space, settings.experiment.breadcrumb)
+        self._reused = _reused(stores.vectors, embedder)
+        self._rate: float | None = None
+        self._standing = Progress(0, 0, 0)
+        self.embedded = 0
+        self.failed = 0
+
+    def work(self, most: int | None, ids: Collection[str] | None) -> None:
+        """Claim and embed until there is nothing left."""
+        self._standing = self._queue.progress(self._generation.number)
+        self._rate = self._standing.rate
+        self._progress(self._standing)
+        left = _MOST_CLAIM if most is None else most
+        while left > 0 and not self._stop():
+            claimed = self._queue.claim(
+                self._generation.number,
+                worker=self._worker,
+                limit=min(left, self._claim_size()),
+                seconds=_LEASE_SECONDS,
+                ids=ids,
+            )
+            if not claimed:
+                return
+            left -= len(claimed) if most is not None else 0
+            started = time.perf_counter()
+            before = self.embedded
+            try:
+                self._embed(claimed)
+            except _Stopped:
+                return
+            finally:
+                self._measure(self.embedded - before, time.perf_counter() - started)
+
+    def close(self) -> None:
+        """End the leases and let the threads end."""
+        self._background.close()
+        self._queue.release(self._generation.number, self._worker)
+
+    def _claim_size(self) -> int:
+        if self._rate is None:
+            return _FIRST_CLAIM
+        return min(_MOST_CLAIM, max(_LEAST_CLAIM, round(self._rate * _CLAIM_SECONDS)))
+
+    def _batch_size(self) -> int:
+        if self._rate is None:
+            return _FIRST_BATCH
+        return max(1, round(self._rate / self._threads * _BATCH_SECONDS))
+
+    def _measure(self, done: int, seconds: float) -> None:
+        # A handful of passages says more about starting than about the speed.
+        if done < _LEAST_CLAIM or seconds <= 0:
+            return
+        self._rate = done / seconds
+        self._queue.complete(self._generation.number, (), rate=self._rate)
+
+    def _embed(self, claimed: Sequence[Pending]) -> None:
+        waiting: deque[tuple[Future[Attempt], Sequence[Pending]]] = deque()
+        for batch in batches(claimed, BATCH_TOKENS, self._batch_size()):
+            if len(waiting) > self._threads:
+                self._keep(*waiting.popleft())
+            if self._stop():
+                raise _Stopped
+            call = partial(self._attempts.embed, batch, self._known(batch))
+            waiting.append((self._background.submit(call), batch))
+        while waiting:
+            self._keep(*waiting.popleft())
+
+    def _known(self, batch: Sequence[Pending]) -> Known:
+        """What another generation already knows of these passages, if the embedder can use it."""
+        if self._reused is None:
+            return Known()
+        stored = self._vectors.get(self._reused.number, [one.document for one in batch])
+        known = {
+            one.content_hash: held
+            for one in batch
+            for held in stored.get(one.document, ())
+            if held.position == one.position
+        }
+        same = self._reused.space.sentences == self._generation.space.sentences
+        return Known(
+            {key: one.vector for key, one in known.items()},
+            {key: one.sentences for key, one in known.items() if one.sentences} if same else None,
+        )
+
+    def _keep(self, waiting: Future[Attempt], batch: Sequence[Pending]) -> None:
+        """Store what was embedded and record what was not."""
+        made = self._result(waiting)
+        number = self._generation.number
+        if made.rows:
+            self._store(made)
+        for one, reason in made.failures:
+            wait = retry_in(one.tries + 1, self._settings)
+            self._queue.fail(number, one.content_hash, reason, retry_in=wait)
+            log.warning("a passage of %r was not embedded: %s", one.title, reason)
+        self.embedded += len(made.rows)
+        self.failed += len(made.failures)
+        standing = self._standing
+        again = sum(one.tries > 0 for one in batch)
+        self._standing = Progress(
+            standing.ready + len(made.rows),
+            max(0, standing.pending - len(batch) + again),
+            max(0, standing.failed - again) + len(made.failures),
+        )
+        self._progress(self._standing)
+
+    def _result(self, waiting: Future[Attempt]) -> Attempt:
+        while True:
+            try:
+                return waiting.result(timeout=_GLANCE_SECONDS)
+            except TimeoutError:
+                if waiting.done():
+                    raise
+                if self._stop():
+                    raise _Stopped from None
+
+    def _store(self, made: Attempt) -> None:
+        part, number = block(self._generation.space), self._generation.number
+        passages = [one for one, _ in made.rows]
+        # Another process may have centred the generation since the last batch, or do so now.
+        means = {} if part is None else self._vectors.means(number)
+        while True:
+            matrix = made.matrix
+            if part is not None:
+                matrix = centred(matrix, [one.language for one in passages], means, part)
+            self._vectors.add(
+                number,
+                [
+                    NewVector(one.content_hash, row, made.sentences.get(one.content_hash, b""))
+                    for one, row in zip(passages, matrix, strict=True)
+                ],
+            )
+            if part is None or same_means(means, now := self._vectors.means(number)):
+                break
+            means = now
+        self._queue.complete(number, [one.content_hash for one in passages])
+
+
+def _reused(vectors: VectorIndex, embedder: Embedder) -> Generation | None:
+    """The generation whose stored vectors are part of what the embedder makes."""
+    if not isinstance(embedder, Reusing):
+        return None
+    held = [one for one in vectors.generations() if one.space == embedder.reuses]
+    return held[-1] if held else None

@@ -1,0 +1,1 @@
+"""Why a document is found or not, and which documents are similar."""

@@ -1,0 +1,370 @@
+"""Documents that are similar to one, by the vectors that are already stored.
+
+No model is loaded: a document's passages have their vectors since it was indexed.
+A passage that many documents share (a template, a form, a footer) makes nothing similar.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from twolane.embedding.length_bias import without_brevity
+from twolane.explain.similar.values import Pair, Place, Similar, SimilarAnswer
+from twolane.explain.similar.words import (
+    boilerplate_terms,
+    counted,
+    frequencies_of,
+    selective_terms,
+    written,
+)
+from twolane.ingest.chunking.boilerplate import all_form
+from twolane.model.answer import Degradation, Lane
+from twolane.model.candidate import Candidate
+from twolane.model.document import Chunk, Document
+from twolane.model.errors import NotPermitted
+from twolane.model.permissions import require
+from twolane.model.scope import ANYWHERE, Capability, Scope, Word
+from twolane.ports import Stores
+from twolane.ports.documents import Part, Stored
+from twolane.ports.generations import revision, serving
+from twolane.query.lookup import meant
+from twolane.ranking.bm25f import score
+from twolane.settings import Settings
+from twolane.settings.linear_algebra import one_thread
+from twolane.text.links import linked
+
+if TYPE_CHECKING:
+    from twolane.ports.vectors import Matrix, Vector
+
+__all__ = ["Pair", "Place", "Similar", "SimilarAnswer", "Similarities"]
+
+# A text in more documents than this is a form that was filled in, not a thought.
+_SHARED_BY_FEW = 3
+
+# A passage of forms alone counts as if ten documents held it, whatever its title makes of it.
+_HOLD_BOILERPLATE = 10
+
+# A form under another title is about this similar to itself; a translation seldom is.
+_THE_SAME = 0.9
+
+# The whole finds notes on one topic, the best passage finds journals that touch it on one day;
+# half of each loses least on both.
+_SHARE_OF_WHOLE = 0.5
+
+# Passages of a long document that each bring their neighbours into the pool.
+_MOST_LOOKUPS = 8
+
+# Words that stand for a document where it has no vectors, and words shown as a reason.
+_SELECTIVE = 24
+_SHOWN_WORDS = 5
+_TRIED_WORDS = 3 * _SHOWN_WORDS
+
+_WITH_CHUNKS = frozenset({Part.TEXT, Part.CHUNKS})
+
+# Answers that are kept until the content changes; one is a few kilobytes.
+_KEPT = 128
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """A document of the pool, measured against the one that was asked about."""
+
+    id: str
+    score: float
+    similarity: float | None = None
+    pair: tuple[int, int, float] | None = None
+
+
+class Similarities:
+    """Finds similar documents in one store; safe to share between threads."""
+
+    def __init__(self, stores: Stores, settings: Settings) -> None:
+        self._stores = stores
+        self._documents, self._lexical = stores.documents, stores.lexical
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[object, SimilarAnswer] = OrderedDict()
+
+    def similar(
+        self, reference: str, scope: Scope, *, limit: int, exclude_linked: bool = False
+    ) -> SimilarAnswer:
+        """The documents in scope that are most similar to the one that the reference names.
+
+        An answer stays the same, and is kept, until the content changes.
+        Without vectors the words decide, and `degraded` says so.
+        """
+        started = time.perf_counter()
+        require(scope, Capability.SEARCH)
+        document = meant(self._documents, reference, scope)
+        key = (revision(self._stores), document.id, scope, limit, exclude_linked)
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+        if kept is None:
+            kept = self._found(document, scope, limit, exclude_linked)
+            with self._lock:
+                self._kept[key] = kept
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+        return replace(kept, took_ms=(time.perf_counter() - started) * 1000)
+
+    def _found(
+        self, document: Document, scope: Scope, limit: int, exclude_linked: bool
+    ) -> SimilarAnswer:
+        generation, own, reason = self._vectors(document, scope)
+        pool = max(self._settings.search.pool, limit) + 1
+        while True:
+            if generation is not None and own:
+                near, complete = self._by_meaning(document, scope, generation, own, pool)
+            else:
+                near, complete = self._by_words(document, scope, pool)
+            found = self._documents.get([one.id for one in near], ANYWHERE)
+            documents = {id: one.document for id, one in found.items()}
+            joined = {id for id, other in documents.items() if linked(document, other)}
+            kept = [
+                one
+                for one in near
+                if one.id in documents and not (exclude_linked and one.id in joined)
+            ]
+            if len(kept) >= limit or complete:
+                break
+            # Linked documents took up the pool, and the limit counts those that remain.
+            pool *= 4
+        return SimilarAnswer(
+            id=document.id,
+            title=document.title,
+            generation=generation if own else None,
+            degraded=(Degradation(Lane.DENSE, reason),) if reason else (),
+            took_ms=0.0,
+            results=self._shown(document, kept[:limit], documents, joined, scope),
+        )
+
+    def _vectors(
+        self, document: Document, scope: Scope
+    ) -> tuple[int | None, list[tuple[int, Vector]], str]:
+        """The serving generation and the document's vectors in it, or why there are none."""
+        if Capability.SEMANTIC not in scope.capabilities:
+            return None, [], str(NotPermitted(Capability.SEMANTIC))
+        generation = serving(self._stores)
+        if generation is None:
+            return None, [], "there are no vectors yet; run `twolane index`"
+        held = self._stores.vectors.get(generation.number, [document.id]).get(document.id, [])
+        own = [(one.position, one.vector) for one in held]
+        if self._settings.ranking.brevity:
+            own = [(at, without_brevity(vector, generation.space)) for at, vector in own]
+        reason = "" if own else f"{document.id} has no vectors yet; run `twolane embed`"
+        return generation.number, own, reason
+
+    # ---------------------------------------------------------------------------- by meaning
+
+    def _by_meaning(
+        self,
+        document: Document,
+        scope: Scope,
+        generation: int,
+        own: Sequence[tuple[int, Vector]],
+        pool: int,
+    ) -> tuple[list[_Near], bool]:
+        """The pool measured against the document, best first, and whether it is all there is."""
+        vectors = self._stores.vectors
+        alone = self._documents.get([document.id], ANYWHERE, _WITH_CHUNKS)
+        trust = self._trust(alone).get(document.id, {})
+        weights = [trust.get(position, 1.0) for position, _ in own]
+        whole = _mean([vector for _, vector in own], weights)
+        found = vectors.nearest(generation, whole, scope, limit=pool)
+        complete = len(found) < pool
+        ids = {one.id for one in found}
+        if not complete:
+            # Everything in scope is in the pool already where there is little.
+            for at in sorted(range(len(own)), key=lambda at: -weights[at])[:_MOST_LOOKUPS]:
+                ids |= {
+                    one.id for one in vectors.nearest(generation, own[at][1], scope, limit=pool)
+                }
+        ids.discard(document.id)
+        held = {
+            id: [(one.position, one.vector) for one in passages]
+            for id, passages in vectors.get(generation, sorted(ids)).items()
+        }
+        trusted = self._trust(alone | self._documents.get(sorted(held), ANYWHERE, _WITH_CHUNKS))
+        trust = trusted.get(document.id, {})
+        weights = [trust.get(position, 1.0) for position, _ in own]
+        known = {id: pairs for id, pairs in held.items() if id in trusted}
+        measured = _measured(own, weights, known, trusted)
+        measured.sort(key=lambda one: (-one.score, one.id))
+        return measured, complete
+
+    def _trust(self, documents: Mapping[str, Stored]) -> dict[str, dict[int, float]]:
+        """By document and position, how much a passage counts: less the more of them share it."""
+        shared = Counter(
+            text for one in documents.values() for text in {each.text_hash for each in one.chunks}
+        )
+        keys = self._documents.boilerplate().keys
+
+        def holding(chunk: Chunk, document: Document) -> int:
+            number = shared[chunk.text_hash]
+            if not chunk.boilerplate:
+                return number
+            passage = document.body[chunk.start : chunk.end]
+            return max(number, _HOLD_BOILERPLATE) if all_form(passage, keys) else number
+
+        return {
+            id: {chunk.position: _own_share(holding(chunk, one.document)) for chunk in one.chunks}
+            for id, one in documents.items()
+        }
+
+    # ------------------------------------------------------------------------------ by words
+
+    def _by_words(self, document: Document, scope: Scope, pool: int) -> tuple[list[_Near], bool]:
+        """The same by the words that tell most about the document."""
+        candidate = self._lexical.term_frequencies([document.id]).get(document.id)
+        counts = self._own_terms(document, candidate) if candidate else {}
+        frequencies = frequencies_of(self._lexical, counts, scope)
+        chosen = selective_terms(counts, frequencies, self._settings.ranking.common_share)[
+            :_SELECTIVE
+        ]
+        words = [Word(term, (term,)) for term, _ in chosen]
+        if not words:
+            return [], True
+        candidates = self._lexical.candidates(words, scope, every=False, limit=pool)
+        scored = score(words, candidates, frequencies)
+        near = [_Near(one.id, one.score) for one in scored if one.id != document.id]
+        return near, len(candidates) < pool
+
+    # ------------------------------------------------------------------------------- reasons
+
+    def _shown(
+        self,
+        document: Document,
+        near: Sequence[_Near],
+        documents: Mapping[str, Document],
+        joined: set[str],
+        scope: Scope,
+    ) -> tuple[Similar, ...]:
+        shared = self._shared(document, [one.id for one in near], scope)
+        ids = [document.id, *(one.id for one in near)]
+        stored = self._documents.get(ids, ANYWHERE, frozenset({Part.CHUNKS}))
+        chunks = {id: one.chunks for id, one in stored.items()}
+        own = {chunk.position: chunk for chunk in chunks.get(document.id, ())}
+        results = []
+        for one in near:
+            other = documents[one.id]
+            languages, terms = shared.get(one.id, ((), ()))
+            results.append(
+                Similar(
+                    id=other.id,
+                    kind=other.kind,
+                    collection=other.collection,
+                    path=other.path,
+                    url=other.url,
+                    title=other.title,
+                    tags=other.tags,
+                    updated=other.updated,
+                    score=one.score,
+                    similarity=one.similarity,
+                    pair=_pair(one, own, chunks.get(one.id, ())),
+                    shared=tuple(written(other, languages, terms)[:_SHOWN_WORDS]),
+                    linked=one.id in joined,
+                )
+            )
+        return tuple(results)
+
+    def _shared(
+        self, document: Document, others: Sequence[str], scope: Scope
+    ) -> dict[str, tuple[tuple[str, ...], list[str]]]:
+        """By document, its languages and the selective terms that both hold, best first."""
+        candidate = self._lexical.term_frequencies([document.id]).get(document.id)
+        if candidate is None:
+            return {}
+        own = self._own_terms(document, candidate)
+        words = [Word(term, (term,)) for term in own]
+        found = self._lexical.term_frequencies(others, words) if words else {}
+        both = {id: own & counted(one) for id, one in found.items()}
+        frequencies = frequencies_of(self._lexical, set().union(*both.values()), scope)
+        share = self._settings.ranking.common_share
+        return {
+            # A few more than are shown, because some turn out to be function words.
+            id: (
+                found[id].languages,
+                [term for term, _ in selective_terms(counts, frequencies, share)[:_TRIED_WORDS]],
+            )
+            for id, counts in both.items()
+        }
+
+    def _own_terms(self, document: Document, candidate: Candidate) -> Counter[str]:
+        """The terms of the document, without those of boilerplate unless it has no others."""
+        counts = counted(candidate)
+        keys = self._documents.boilerplate().keys
+        boilerplate = boilerplate_terms(document, candidate.languages, keys)
+        own = Counter({term: count for term, count in counts.items() if term not in boilerplate})
+        return own or counts
+
+
+def _own_share(documents: int) -> float:
+    """How much a passage counts that so many documents hold; in ten, about a tenth."""
+    return min(1.0, (_SHARED_BY_FEW / max(1, documents)) ** 2)
+
+
+@one_thread()
+def _measured(
+    own: Sequence[tuple[int, Vector]],
+    weights: Sequence[float],
+    held: Mapping[str, Sequence[tuple[int, Vector]]],
+    trust: Mapping[str, Mapping[int, float]],
+) -> list[_Near]:
+    """Each document of the pool with its similarity as a whole and its best pair of passages."""
+    import numpy as np
+
+    mine: Matrix = np.stack([vector for _, vector in own])
+    theirs = {id: np.stack([vector for _, vector in pairs]) for id, pairs in held.items()}
+    similarities = {id: mine @ matrix.T for id, matrix in theirs.items()}
+    # Near copies of a passage in many documents are a template that was edited a little.
+    copies = np.zeros(len(own), np.int64)
+    for each in similarities.values():
+        copies += (each >= _THE_SAME).any(axis=1)
+    less = [
+        min(weight, _own_share(int(count))) for weight, count in zip(weights, copies, strict=True)
+    ]
+    # Where all of a document is shared, nothing in it is less its own than the rest.
+    kept = [weight / max(less) for weight in less]
+    whole = _mean(list(mine), kept)
+    measured = []
+    for id, each in similarities.items():
+        others = [trust[id][position] for position, _ in held[id]]
+        weighed = each * np.sqrt(np.outer(kept, others))
+        at, there = divmod(int(np.argmax(weighed)), weighed.shape[1])
+        similarity = float(whole @ _mean(list(theirs[id]), others))
+        score = _SHARE_OF_WHOLE * similarity + (1 - _SHARE_OF_WHOLE) * float(weighed[at, there])
+        pair = own[at][0], held[id][there][0], float(each[at, there])
+        measured.append(_Near(id, score, similarity, pair))
+    return measured
+
+
+def _mean(vectors: Sequence[Vector], weights: Sequence[float]) -> Vector:
+    """The direction of the weighted mean; of vectors that cancel each other, the first one."""
+    import numpy as np
+
+    total: Vector = np.asarray(weights, np.float32) @ np.stack(vectors)
+    length = float(np.linalg.norm(total))
+    direction: Vector = total / length if length > 1e-6 else vectors[0]
+    return direction
+
+
+def _pair(near: _Near, own: Mapping[int, Chunk], others: Sequence[Chunk]) -> Pair | None:
+    if near.pair is None:
+        return None
+    mine, theirs, similarity = near.pair
+    other = next((chunk for chunk in others if chunk.position == theirs), None)
+    if mine not in own or other is None:
+        # A document may change between measuring and showing; it is then without this reason.
+        return None
+    return Pair(_place(own[mine]), _place(other), similarity)
+
+
+def _place(chunk: Chunk) -> Place:
+    return Place(chunk.position, chunk.headings, (chunk.first_line, chunk.last_line))

@@ -1,0 +1,1 @@
+"""A file or a draft becomes documents and chunks."""

@@ -1,0 +1,113 @@
+"""Analysis: a document's passages, languages and stems, made once, the same for every store.
+
+This is the slow part of writing, and it needs nothing but the document and a few settings, so
+that other processes can do it (`twolane.ingest.parallel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from urllib.parse import unquote
+
+from twolane.ingest.chunking import (
+    CHUNKER,
+    SMALLEST,
+    chunk_document,
+    estimate_tokens,
+    plain,
+    without_boilerplate,
+)
+from twolane.model.document import Chunk, Document, Prepared, Stems, digest
+from twolane.settings import Settings
+from twolane.text.detection import language_of
+from twolane.text.shingles import sketch
+from twolane.text.tokens import only_stemmed_as, stream
+
+# Raised when stems or passages of the same text change, so that unchanged files are done again.
+ANALYSIS = "3"
+
+
+def prepare(document: Document, settings: Settings) -> Prepared:
+    """Analyse a document: its passages, its languages and its stems; none of what is encrypted."""
+    if document.encrypted:
+        return Prepared(document, (), Stems(), analyzer_version=analyzer_version(settings))
+    candidates, usual = settings.index.languages, _usual_language(document, settings)
+    chunks = chunk_document(
+        document,
+        size=_chunk_size(document.body, settings),
+        overlap=settings.index.chunk_overlap,
+        breadcrumb=settings.experiment.breadcrumb,
+        # What stands beside an empty body was looked at above.
+        language_of=(
+            (lambda text: language_of(text, candidates, usual))
+            if document.body
+            else (lambda _: usual)
+        ),
+    )
+    only = only_stemmed_as(settings.experiment.stemming)
+    spoken = only or usual
+    stems = Stems(
+        title=stream(document.title, spoken),
+        aliases=stream("\n".join(document.aliases), spoken),
+        tags="".join(stream(tag) for tag in document.tags),
+        headings=stream("\n".join(heading.text for heading in document.headings), spoken),
+        description=stream(
+            "\n".join((document.description, document.summary, *document.arguments)), spoken
+        ),
+        url=stream(unquote(document.url) if document.url else "", spoken),
+        body=_body_stream(document.body, chunks, only),
+    )
+    return Prepared(
+        document,
+        chunks,
+        stems,
+        analyzer_version=analyzer_version(settings),
+        sketch=sketch(stems.body),
+    )
+
+
+def reworded(
+    document: Document, chunks: Sequence[Chunk], settings: Settings, boilerplate: Container[int]
+) -> tuple[Chunk, ...]:
+    """The passages of a document as they are embedded without this boilerplate."""
+
+    def speech(text: str, usual: str | None) -> str | None:
+        # Most passages hold none, and then nobody asks.
+        around = usual or _usual_language(document, settings)
+        return language_of(text, settings.index.languages, around)
+
+    return without_boilerplate(
+        document, chunks, boilerplate, breadcrumb=settings.experiment.breadcrumb, language_of=speech
+    )
+
+
+def analyzer_version(settings: Settings) -> str:
+    """A name for how documents are analysed under these settings."""
+    return digest(
+        f"{ANALYSIS} {CHUNKER} {settings.index.chunk_tokens} {settings.index.chunk_overlap} "
+        f"{settings.experiment.chunk_characters} {settings.experiment.breadcrumb} "
+        f"{settings.experiment.stemming} {' '.join(settings.index.languages)}"
+    )
+
+
+def _usual_language(document: Document, settings: Settings) -> str | None:
+    opening = plain(document.body[:4000]) or f"{document.description}\n{document.summary}"
+    return language_of(f"{document.title}\n{opening}", settings.index.languages)
+
+
+def _chunk_size(body: str, settings: Settings) -> int:
+    """The size of a passage in tokens; characters are worth what they cost in this text."""
+    if not settings.experiment.chunk_characters or not body:
+        return settings.index.chunk_tokens
+    worth = estimate_tokens(body) / len(body)
+    return max(SMALLEST, round(settings.experiment.chunk_characters * worth))
+
+
+def _body_stream(body: str, chunks: tuple[Chunk, ...], only: str | None) -> str:
+    """The body's stems, each passage in its own language, overlaps counted once."""
+    pieces = []
+    end = 0
+    for chunk in chunks:
+        pieces.append(stream(body[max(end, chunk.start) : chunk.end], only or chunk.language))
+        end = max(end, chunk.end)
+    return "".join(pieces)

@@ -1,0 +1,84 @@
+"""What readers of formats give: drafts with the place they come from, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from twolane.model.document import Collection
+from twolane.model.draft import Draft
+from twolane.model.problem import Problem, ProblemCode
+
+# A report of a million bad rows helps nobody; the number of all of them is kept.
+MOST_PROBLEMS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A draft, where it was found, and what had to be mended in it."""
+
+    place: str
+    draft: Draft
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRow:
+    """What a collection is, where that was found, and what had to be left out of it."""
+
+    place: str
+    collection: Collection
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """Something that gives no draft, and why."""
+
+    place: str
+    reason: str
+    code: ProblemCode = ProblemCode.BAD_ROW
+
+
+class Text(Protocol):
+    """A text that is read piece by piece."""
+
+    def read(self, size: int, /) -> str:
+        """At most `size` characters; none at the end."""
+
+
+Rows = Iterator[Row | CollectionRow | BadRow]
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did; `read` of `size` bytes tells how far it is, where that is known.
+
+    `collections` were made or described anew; all else counts documents, or rows without any.
+    """
+
+    name: str
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    merged: int = 0
+    skipped: int = 0
+    failed: int = 0
+    mended: int = 0
+    collections: int = 0
+    seconds: float = 0.0
+    read: int = 0
+    size: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were looked at."""
+        done = self.added + self.changed + self.unchanged
+        return done + self.merged + self.skipped + self.failed
+
+    def tell(self, place: str, code: ProblemCode, reason: str) -> None:
+        """Keep a problem, unless there are too many already."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(place, code, reason))

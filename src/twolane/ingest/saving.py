@@ -1,0 +1,379 @@
+"""Writing through the library: saving, deleting, tagging, one transaction each.
+
+What is checked is checked before the store is touched: the capability, the owner, the drafts.
+Reading and writing are two steps, so every change names the version that it was worked out for;
+if somebody else was quicker, it is worked out again: who asked for that version is then refused.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from twolane.ingest.analysis import analyzer_version, prepare, reworded
+from twolane.ingest.analysis_tasks import unprepared
+from twolane.ingest.drafting import drafted, merged, one_tag, tags_of
+from twolane.ingest.ownership import may_see, owned, refusal
+from twolane.ingest.staging import Staged
+from twolane.model.document import EMPTY, Amendment, Batch, Collection, Document, Prepared
+from twolane.model.draft import Draft, Saved
+from twolane.model.errors import (
+    Conflict,
+    HeldInFile,
+    NoSuchDocument,
+    NotPermitted,
+    TwolaneError,
+)
+from twolane.model.permissions import require
+from twolane.model.scope import Capability, Scope
+from twolane.ports.documents import Among, Change, DocumentStore, PutCollection, Stored
+from twolane.settings import Settings
+from twolane.text.tokens import fold
+
+log = logging.getLogger("twolane")
+
+# Two writers that keep overtaking each other would be a fault; this many times is bad luck.
+_TRIES = 20
+
+_T = TypeVar("_T")
+
+
+class Saver:
+    """Writes documents that are handed in; those that come from files belong to the indexer."""
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        settings: Settings,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        staged: Staged | None = None,
+    ) -> None:
+        """`staged` collects the changes, if they are part of something larger."""
+        self._documents = documents
+        self._settings = settings
+        self._now = now
+        self._staged = staged
+
+    def together(
+        self,
+        work: Callable[[Saver, Staged], _T],
+        receipt: Callable[[_T], Change] | None = None,
+    ) -> _T:
+        """What the work comes to, with all of its changes and the receipt made at once, or none.
+
+        It is done again if somebody else was quicker.
+        """
+        if self._staged is not None:
+            return work(self, self._staged)
+        left = _TRIES
+        while True:
+            staged = Staged(self._documents)
+            done = work(Saver(self._documents, self._settings, self._now, staged), staged)
+            left -= 1
+            try:
+                staged.commit(*((receipt(done),) if receipt else ()))
+            except Conflict:
+                if not left:
+                    raise
+            else:
+                return done
+
+    def save(
+        self, drafts: Sequence[Draft], scope: Scope, expected: Mapping[str, int] = EMPTY
+    ) -> list[Saved]:
+        """Add the documents or replace those with their ids, all or none.
+
+        Of several drafts with one id the last counts.
+        A document that is held just so already stays as it is.
+        """
+        require(scope, Capability.WRITE)
+        most = self._settings.index.max_file_bytes
+        given = [drafted(one, most_bytes=most).document for one in drafts]
+        latest = {one.id: one for one in given}
+        told = {one.id: one for one in self.put(list(latest.values()), scope, expected)}
+        return [told[one.id] for one in given]
+
+    def put(
+        self,
+        documents: Sequence[Document],
+        scope: Scope,
+        expected: Mapping[str, int] = EMPTY,
+        *,
+        refused: dict[str, TwolaneError] | None = None,
+        ready: Mapping[str, Prepared] = EMPTY,
+        now: bool = True,
+    ) -> list[Saved]:
+        """Add or replace documents that came from drafts, each id once.
+
+        With `refused`, those that may not or cannot be saved are left out and put there, by id.
+        `ready` are those that were prepared beforehand, by id.
+        Without `now`, times that nobody gave stay unknown.
+        """
+        require(scope, Capability.WRITE)
+        theirs = []
+        for one in documents:
+            try:
+                theirs.append(owned(one, scope))
+            except NotPermitted as error:
+                if refused is None:
+                    raise
+                refused[one.id] = error
+        return self.together(
+            lambda saver, staged: saver._put(  # noqa: SLF001 - it is one of us
+                staged, theirs, scope, expected, refused, ready, now
+            )
+        )
+
+    def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
+        """Take the documents out of everything; `restore` brings them back."""
+
+        def change(held: Document) -> Amendment | None:
+            return None if held.deleted else Amendment(held.id, held.version, deleted=True)
+
+        return self._amend(ids, scope, change, expected, deleted=True)
+
+    def restore(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
+        """Bring deleted documents back as they were."""
+
+        def change(held: Document) -> Amendment | None:
+            return Amendment(held.id, held.version, deleted=False) if held.deleted else None
+
+        return self._amend(ids, scope, change, expected, deleted=True)
+
+    def archive(
+        self, ids: Sequence[str], scope: Scope, expected: int | None, *, archived: bool
+    ) -> list[Saved]:
+        """Put the documents aside, or take them back."""
+
+        def change(held: Document) -> Amendment | None:
+            if held.archived == archived:
+                return None
+            return Amendment(held.id, held.version, archived=archived)
+
+        return self._amend(ids, scope, change, expected)
+
+    def touch(self, ids: Sequence[str], scope: Scope, at: datetime | None) -> list[Saved]:
+        """Count a use of the documents, and note when it was; this makes no new version."""
+        moment = datetime.fromtimestamp((at or self._now()).timestamp(), UTC)
+
+        def change(held: Document) -> Amendment | None:
+            # The same report again is no second use; one that comes late is a use like any other.
+            return None if held.used == moment else Amendment(held.id, held.version, used=moment)
+
+        return self._amend(ids, scope, change, None, files=True)
+
+    def retag(
+        self,
+        ids: Sequence[str],
+        scope: Scope,
+        expected: int | None,
+        *,
+        add: Iterable[str] = (),
+        remove: Iterable[str] = (),
+    ) -> list[Saved]:
+        """Add tags to the documents, and take tags from them."""
+        added, gone = tags_of(add), {fold(tag) for tag in tags_of(remove)}
+
+        def change(held: Document) -> Amendment | None:
+            if held.encrypted:
+                return None
+            kept = [tag for tag in held.tags if fold(tag) not in gone]
+            tags = tags_of((*kept, *added))
+            return None if tags == held.tags else Amendment(held.id, held.version, tags=tags)
+
+        return self._amend(ids, scope, change, expected)
+
+    def rename_tag(self, old: str, new: str, scope: Scope) -> list[Saved]:
+        """Give a tag another name in all documents, and with it the tags below it."""
+        require(scope, Capability.WRITE)
+        before, after = one_tag(old), one_tag(new)
+        folded = fold(before)
+
+        def renamed(tag: str) -> str:
+            if fold(tag) == folded:
+                return after
+            below = "/".join(tag.split("/")[before.count("/") + 1 :])
+            return f"{after}/{below}" if fold(tag).startswith(f"{folded}/") else tag
+
+        def change(held: Document) -> Amendment | None:
+            tags = tags_of(map(renamed, held.tags))
+            return None if tags == held.tags else Amendment(held.id, held.version, tags=tags)
+
+        where = Scope(
+            owner=scope.owner, collections=scope.collections, tags=(before,), archived=True
+        )
+        rooted = self._rooted()
+        ids = [
+            one.id
+            for among in (Among.KEPT, Among.DELETED)
+            for one in self._documents.list(where, among=among)
+        ]
+        held = self._documents.get(ids, parts=frozenset())
+        ours = [id for id, one in held.items() if one.document.collection not in rooted]
+        return self._amend(ours, scope, change, None, deleted=True)
+
+    def purge(self, ids: Sequence[str], scope: Scope) -> list[Saved]:
+        """Delete the documents for good, with every vector that served them alone."""
+
+        def purged(saver: Saver, staged: Staged) -> list[Saved]:
+            held = saver.demanded(ids, scope, deleted=True)
+            staged.add(
+                *(
+                    Batch(
+                        collection,
+                        purges=[one.id for one in documents],
+                        expected={one.id: one.version for one in documents},
+                    )
+                    for collection, documents in _by_collection(held).items()
+                )
+            )
+            return [_told(one, changed=True) for one in held]
+
+        require(scope, Capability.WRITE)
+        return self.together(purged)
+
+    def _put(
+        self,
+        staged: Staged,
+        documents: Sequence[Document],
+        scope: Scope,
+        expected: Mapping[str, int],
+        refused: dict[str, TwolaneError] | None,
+        ready: Mapping[str, Prepared],
+        now: bool,
+    ) -> list[Saved]:
+        held = staged.get([one.id for one in documents])
+        for id, version in expected.items():
+            # What somebody may not see is as good as not there.
+            seen = id in held and may_see(held[id].document, scope)
+            there = held[id].document.version if seen else 0
+            if version != there:
+                raise Conflict(id, version, there)
+        rooted = self._rooted()
+        reasons = {
+            one.id: reason
+            for one in documents
+            if (reason := refusal(one, held.get(one.id), scope, rooted)) is not None
+        }
+        if reasons and refused is None:
+            raise next(iter(reasons.values()))
+        if refused is not None:
+            refused.update(reasons)
+            documents = [one for one in documents if one.id not in reasons]
+        moment = datetime.fromtimestamp(self._now().timestamp(), UTC) if now else None
+        keys = self._documents.boilerplate().keys if self._settings.ranking.forms else frozenset()
+        saved, changed = [], []
+        for document in documents:
+            before = held.get(document.id)
+            after = merged(document, before.document if before else None, moment)
+            same = before is not None and self._is_same(before, document, after)
+            if before is not None and same:
+                saved.append(_told(before.document, changed=False))
+                continue
+            try:
+                changed.append(self._prepared(after, ready.get(document.id), keys))
+            except Exception as error:
+                if refused is None or isinstance(error, TwolaneError | MemoryError):
+                    raise
+                log.warning("a document could not be analysed", exc_info=error)
+                refused[document.id] = unprepared(document.id, error)
+                continue
+            saved.append(_told(after, changed=True, created=before is None))
+        _stage(staged, changed, held)
+        return saved
+
+    def _prepared(
+        self, document: Document, ready: Prepared | None, boilerplate: frozenset[int]
+    ) -> Prepared:
+        made = ready or prepare(document, self._settings)
+        chunks = made.chunks
+        if boilerplate:
+            chunks = reworded(document, chunks, self._settings, boilerplate)
+        return replace(made, document=document, chunks=chunks)
+
+    def _is_same(self, before: Stored, given: Document, after: Document) -> bool:
+        if before.analyzer_version != analyzer_version(self._settings):
+            return False
+        old = before.document
+        updated = old.updated if given.updated is None else after.updated
+        return replace(after, version=old.version, updated=updated) == old
+
+    def _amend(
+        self,
+        ids: Sequence[str],
+        scope: Scope,
+        change: Callable[[Document], Amendment | None],
+        expected: int | None,
+        *,
+        deleted: bool = False,
+        files: bool = False,
+    ) -> list[Saved]:
+        require(scope, Capability.WRITE)
+
+        def amended(saver: Saver, staged: Staged) -> list[Saved]:
+            held = saver.demanded(ids, scope, deleted=deleted, files=files)
+            for one in held:
+                if expected is not None and one.version != expected:
+                    raise Conflict(one.id, expected, one.version)
+            changes = {one.id: change(one) for one in held}
+            staged.add(*(one for one in changes.values() if one is not None))
+            return [_amended(one, changes[one.id]) for one in held]
+
+        return self.together(amended)
+
+    def demanded(
+        self, ids: Sequence[str], scope: Scope, *, deleted: bool = False, files: bool = False
+    ) -> list[Document]:
+        """The documents with these ids that the scope may change; one that is not there raises."""
+        held = self._staged.get(ids) if self._staged else self._documents.get(ids)
+        rooted = frozenset() if files else self._rooted()
+        found = []
+        for id in dict.fromkeys(ids):
+            document = held[id].document if id in held else None
+            if (
+                document is None
+                or not may_see(document, scope)
+                or (document.deleted and not deleted)
+            ):
+                raise NoSuchDocument(id)
+            if document.collection in rooted:
+                raise HeldInFile(id, document.collection)
+            found.append(document)
+        return found
+
+    def _rooted(self) -> frozenset[str]:
+        return frozenset(one.name for one in self._documents.collections() if one.root is not None)
+
+
+def _stage(staged: Staged, changed: Sequence[Prepared], held: Mapping[str, Stored]) -> None:
+    """Save what changed, each in its collection, which is made if it is not there."""
+    grouped: dict[str, list[Prepared]] = {}
+    for one in changed:
+        grouped.setdefault(one.document.collection, []).append(one)
+    versions = {id: one.document.version for id, one in held.items()}
+    known = staged.collections() if grouped else set()
+    for name, upserts in grouped.items():
+        if name not in known:
+            staged.add(PutCollection(Collection(name, kind=upserts[0].document.kind)))
+        expected = {(id := one.document.id): versions.get(id, 0) for one in upserts}
+        staged.add(Batch(name, upserts=upserts, expected=expected))
+
+
+def _told(document: Document, *, changed: bool, created: bool = False) -> Saved:
+    return Saved(document.id, document.version, changed, created, document.content_hash)
+
+
+def _amended(held: Document, change: Amendment | None) -> Saved:
+    if change is None:
+        return _told(held, changed=False)
+    return _told(replace(held, version=held.version + change.counts), changed=True)
+
+
+def _by_collection(documents: Iterable[Document]) -> dict[str, list[Document]]:
+    grouped: dict[str, list[Document]] = {}
+    for document in documents:
+        grouped.setdefault(document.collection, []).append(document)
+    return grouped

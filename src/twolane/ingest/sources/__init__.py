@@ -1,0 +1,1 @@
+"""Where documents come from: each module implements `twolane.ports.source.Source`."""

@@ -1,0 +1,173 @@
+"""Who may ask: a known name, an allowed page, a token where one is needed, and not too often.
+
+Nothing of the index is touched before a request has come through here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from datetime import UTC, datetime, timedelta
+
+from starlette.requests import Request
+
+from twolane.embedding.spaces import Background
+from twolane.interfaces.http.endpoints import LOCAL, Caller
+from twolane.interfaces.http.guard import LOOPBACK, Guard
+from twolane.interfaces.http.limits import Rates
+from twolane.interfaces.http.problems import (
+    NOT_PERMITTED,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    HttpProblem,
+)
+from twolane.library import Library
+from twolane.model.errors import BadInput, DatabaseGone, StoreError
+from twolane.model.scope import Capability
+from twolane.model.tokens import Token
+from twolane.settings import Settings
+
+log = logging.getLogger("twolane.http")
+
+# The last use of a token is noted no more often than this.
+_NOTED = timedelta(minutes=1)
+
+# What a page of an allowed site may send beside what every page may; the last three are agents'.
+_ASKED_WITH = (
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-Match",
+    "If-None-Match",
+    "X-Request-Id",
+    "Mcp-Method",
+    "Mcp-Name",
+    "Mcp-Protocol-Version",
+)
+
+
+class Auth:
+    """Decides who a request is from, and whether it is let in."""
+
+    def __init__(self, settings: Settings, library: Library) -> None:
+        self._guard = Guard.of(settings.server.host, settings.server.hosts, settings.server.origins)
+        self._library = library
+        self._rates = Rates(settings.server.requests_per_minute)
+        self._noted: dict[str, datetime] = {}
+        self._notes = Background(1, name="twolane-tokens")
+        self._open = settings.server.require_token == "never"  # noqa: S105 - a choice, not a secret
+        asked = settings.server.require_token == "always"  # noqa: S105 - a choice, not a secret
+        self._required = asked or reachable(settings)
+        _refuse_an_open_door(settings, library, required=self._required)
+
+    def close(self) -> None:
+        """Note nothing more."""
+        self._notes.close()
+
+    def preflight(self, request: Request) -> dict[str, str] | None:
+        """What a browser is told that asks whether a page of another site may ask; else None."""
+        if request.method != "OPTIONS" or not self.shared(request):
+            return None
+        return {
+            "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+            "Access-Control-Allow-Headers": ", ".join(_ASKED_WITH),
+            "Access-Control-Max-Age": "600",
+        }
+
+    def guard(self, request: Request) -> None:
+        """Raise HttpProblem for a request by another name or from another site's page."""
+        self._guard.check(request.method, request.scope["path"], request.headers)
+
+    def shared(self, request: Request) -> dict[str, str]:
+        """The headers that let a page of an allowed site read the answer."""
+        return self._guard.shared(request.headers.get("origin"))
+
+    def count(self, request: Request) -> None:
+        """Count a request that needs no caller; HttpProblem if there were too many."""
+        self._rates.count(_client(request))
+
+    def admit(self, request: Request, capability: Capability | None) -> Caller:
+        """Who is asking; HttpProblem if that is unknown, too often, or not allowed here."""
+        if capability is None:
+            # Nothing of the index is told there, so it is not asked who may know it, either.
+            self._rates.count(_client(request))
+            return Caller("nobody", None, frozenset())
+        caller = self._caller(request)
+        self._rates.count(caller.name if caller and caller is not LOCAL else _client(request))
+        if caller is None:
+            raise _unknown("the token is not known" if _bearer(request) else "there is no token")
+        if capability not in caller.capabilities:
+            raise HttpProblem(NOT_PERMITTED, f"this needs the capability {capability}")
+        return caller
+
+    def _caller(self, request: Request) -> Caller | None:
+        try:
+            if "authorization" in request.headers:
+                token = self._library.token_of(_bearer(request))
+                return None if token is None else self._let_in(token)
+            return None if self._asks_for_tokens() else LOCAL
+        except StoreError as error:
+            # Why it cannot be read is for the log: it may tell where things are on the disk.
+            log.error("tokens cannot be read: %s", error)  # noqa: TRY400 - it says enough
+            told = "whether you may ask cannot be looked up now"
+            if isinstance(error, DatabaseGone):
+                # Only whoever runs the server can help, and has to know.
+                told = str(error)
+            raise HttpProblem(UNAVAILABLE, told, {"Retry-After": "1"}) from error
+
+    def _asks_for_tokens(self) -> bool:
+        """Whether nobody is let in without a token; once that is so, it stays so."""
+        if self._open:
+            return False
+        self._required = self._required or self._library.had_tokens()
+        return self._required
+
+    def _let_in(self, token: Token) -> Caller:
+        now = datetime.now(UTC)
+        if token.is_over(now):
+            raise _unknown("the token has expired")
+        last = self._noted.get(token.id, token.used)
+        if last is None or now - last >= _NOTED:
+            self._noted[token.id] = now
+            self._notes.submit(lambda: self._library.use_token(token, now))
+        return Caller(f"token {token.id}", token.owner, token.capabilities)
+
+
+def _refuse_an_open_door(settings: Settings, library: Library, *, required: bool) -> None:
+    """Raise BadInput if nobody could get in, or everybody could who should not."""
+    names = ", ".join((settings.server.host, *settings.server.hosts))
+    if settings.server.require_token == "never" and reachable(settings):  # noqa: S105
+        raise BadInput(f"{names} can be reached by others; set require_token to auto or always")
+    if required and not library.tokens():
+        why = f"{names} can be reached by others, and " if reachable(settings) else ""
+        raise BadInput(f"{why}there is no token yet; make one with: twolane token add NAME")
+
+
+def _unknown(why: str) -> HttpProblem:
+    return HttpProblem(UNAUTHENTICATED, why, {"WWW-Authenticate": 'Bearer realm="twolane"'})
+
+
+def reachable(settings: Settings) -> bool:
+    """Whether others than this machine's own users can reach the server, directly or by a proxy."""
+    return not is_loopback(settings.server.host) or any(
+        one not in LOOPBACK for one in settings.server.hosts
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _client(request: Request) -> str:
+    return request.client.host if request.client else "unknown"
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

@@ -1,0 +1,25 @@
+"""Every endpoint of the server, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from twolane.interfaces.http import describing, documents, health, judging, searching, writing
+from twolane.interfaces.http.endpoints import Endpoint
+
+DESCRIBED: tuple[Endpoint, ...] = (
+    *searching.ENDPOINTS,
+    *documents.ENDPOINTS,
+    *writing.ENDPOINTS,
+    *judging.ENDPOINTS,
+    *health.ENDPOINTS,
+)
+
+ENDPOINTS: tuple[Endpoint, ...] = (*DESCRIBED, *describing.endpoints(DESCRIBED))
+
+# What is there even where the API is not: for whoever looks after the server.
+UPKEEP: tuple[Endpoint, ...] = tuple(
+    one for one in health.ENDPOINTS if not one.path.startswith("/api/")
+)
+
+BY_NAME: Mapping[str, Endpoint] = {one.name: one for one in ENDPOINTS}

@@ -1,0 +1,155 @@
+"""The answer to a search.
+
+What the library gives in the very shape that is told is not defined here once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from twolane.interfaces.wire.shape import Counts, Headings, Html, Lines, Rounded, Shape, Time, shape
+from twolane.model.answer import Boost, Counterpart, Degradation, Lane, Misread, MissingTag, Repair
+from twolane.model.document import Kind
+from twolane.ports.documents import Facets
+
+if TYPE_CHECKING:
+    from twolane.model import answer as model
+
+_NO_LINKS: Mapping[str, str] = MappingProxyType({})
+
+Link = Annotated[
+    str | None, Meta(description="Opens it in another program, by `results.link_template`.")
+]
+
+
+Degraded = Annotated[
+    list[Degradation],
+    Meta(description="Lanes that should have run and could not; usually empty."),
+]
+
+
+class LaneReport(Shape):
+    """What a lane found, and how long it took."""
+
+    hits: int
+    ms: Rounded
+
+
+class Contribution(Shape):
+    """What a lane gave a result."""
+
+    lane: Lane
+    rank: int | None
+    score: float | None
+    weight: float
+    vote: float
+    value: float
+    abstained: bool
+    matched: list[str]
+    counterpart: Counterpart | None
+
+
+class Signs(Shape):
+    """What the relevance of a result was read from."""
+
+    similarity: float
+    prominence: float
+    foreign: float
+    coverage: float
+    complete: bool
+    wording: float
+    naming: float
+    height: float
+
+
+class SearchResult(Shape):
+    """A document that was found."""
+
+    id: Annotated[str, Meta(description="The document's id; `/api/documents/{id}` reads it.")]
+    kind: Kind
+    collection: str
+    path: str | None
+    url: str | None
+    link: Link
+    title: str
+    title_html: Html
+    tags: list[str]
+    updated: Time | None
+    score: Annotated[
+        float,
+        Meta(description="The fused score: it orders one answer and means nothing across answers."),
+    ]
+    relevance: float | None
+    heading: Headings
+    lines: Lines | None
+    snippet: Html
+    contributions: list[Contribution]
+    boosts: list[Boost]
+    signs: Signs | None
+    copies: Annotated[
+        list[str], Meta(description="Ids of its copies, which come after other documents.")
+    ]
+    copy_of: Annotated[str | None, Meta(description="The document before it that it is a copy of.")]
+
+
+class SearchAnswer(Shape):
+    """The documents that were found, best first, and how."""
+
+    query: str
+    intent: str | None
+    plan: Annotated[dict[Lane, float], Meta(description="The weight of each lane.")]
+    lanes: dict[Lane, LaneReport]
+    degraded: Degraded
+    generation: int | None
+    answerable: bool | None
+    repairs: list[Repair]
+    misread: list[Misread]
+    missing_tags: list[MissingTag]
+    took_ms: Rounded
+    next: str | None
+    collections: Annotated[dict[str, str], Meta(description="What the collections of results are.")]
+    results: list[SearchResult]
+    facets: Annotated[
+        Facets | UnsetType | None,
+        Meta(description="How all that was found is spread; null where that was not asked."),
+    ] = UNSET
+
+
+def search_answer(answer: model.Answer, links: Mapping[str, str] = _NO_LINKS) -> SearchAnswer:
+    """A search's answer, with links that open the results, by their ids."""
+    return shape(
+        SearchAnswer,
+        answer,
+        lanes={one.lane: one for one in answer.lanes},
+        results=[_result(one, links.get(one.id)) for one in answer.results],
+    )
+
+
+def signs(found: model.Signs) -> Signs:
+    """What a relevance was read from."""
+    return shape(Signs, found, complete=bool(found.complete))
+
+
+def facets(found: Facets) -> Facets:
+    """How documents are spread, the most frequent tags first."""
+    return replace(found, tags=most_first(found.tags))
+
+
+def most_first(counts: Mapping[str, int]) -> Counts:
+    """The counts, highest first."""
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _result(result: model.Result, link: str | None) -> SearchResult:
+    return shape(
+        SearchResult,
+        result,
+        link=link,
+        contributions=[one._asdict() for one in result.contributions],
+        signs=signs(result.signs) if result.signs else None,
+    )

@@ -1,1 +1,0 @@
-"""Markdown as text: where its code is, and how it reads without its signs."""

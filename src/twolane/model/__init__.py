@@ -1,0 +1,1 @@
+"""Frozen values and the one error tree; nothing here knows of the rooms below."""

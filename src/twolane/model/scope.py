@@ -1,0 +1,148 @@
+"""What is asked: the words and demands of a query, and the scope it is asked in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from twolane.model.document import Kind
+from twolane.model.filters import Filter
+
+
+class Capability(StrEnum):
+    """What a scope may do."""
+
+    SEARCH = "search.use"
+    SEMANTIC = "search.semantic"
+    WRITE = "documents.write"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a query at one position: any of `terms` matches it.
+
+    `terms` are its stems in every plausible language.
+    A prefix word matches every stem that begins with one of its terms.
+    `weight` is below 1 for a word whose terms are only a guess.
+    The last of the terms may be those of other words that mean the same, each with its likeness:
+    how surely they do, from 0 to 1.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    prefix: bool = False
+    weight: float = 1.0
+    likeness: tuple[float, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The terms as their counts are named: `term*` for the terms of a prefix word."""
+        return tuple(f"{term}*" for term in self.terms) if self.prefix else self.terms
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The word's own stems."""
+        return self.terms[: len(self.terms) - len(self.likeness)]
+
+    @property
+    def kin(self) -> tuple[tuple[str, float], ...]:
+        """Terms of words that mean the same, with their likeness."""
+        return tuple(zip(self.terms[len(self.own) :], self.likeness, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that stand next to each other in one field; `literal` is set when it was quoted.
+
+    A literal phrase must also occur letter by letter (folded), not only by stems.
+    """
+
+    words: tuple[Word, ...]
+    literal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Phrases that occur in one field within `distance` words of each other."""
+
+    phrases: tuple[Phrase, ...]
+    distance: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class InField:
+    """A clause that only counts in one field (a name from `FIELDS`)."""
+
+    name: str
+    clause: Clause
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every clause matches."""
+
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """At least one clause matches."""
+
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """The clause does not match."""
+
+    clause: Clause
+
+
+Clause = Phrase | Near | InField | All | Either | Without
+
+EVERYTHING = frozenset(Capability)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Who is asking, what they may do, and which documents count.
+
+    Empty tuples and None restrict nothing.
+    `owner` restricts to that owner's documents.
+    `filters` must all hold; they say what the fields before them cannot.
+    `clause` holds the query's own hard demands (phrases, exclusions, fields): every lane obeys.
+    """
+
+    owner: str | None = None
+    capabilities: frozenset[Capability] = EVERYTHING
+    collections: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    updated_from: datetime | None = None
+    updated_before: datetime | None = None
+    archived: bool = False
+    documents: tuple[str, ...] = ()
+    clause: Clause | None = None
+    filters: tuple[Filter, ...] = ()
+
+    @property
+    def all_of_owner(self) -> Scope:
+        """All that its owner may see, archived or not."""
+        return Scope(owner=self.owner, capabilities=self.capabilities, archived=True)
+
+    @property
+    def is_all_of_owner(self) -> bool:
+        """Whether nothing restricts it but its owner."""
+        return self == self.all_of_owner
+
+
+# Who may see all documents: writers, workers, a local user.
+EVERYBODY = Scope()
+
+# All documents that can be found, for ids that were found in a scope before.
+ANYWHERE = Scope(archived=True)

@@ -1,0 +1,33 @@
+"""What the inside asks of the outside, one small file per port.
+
+A store implements one or more of six ports: DocumentStore, LexicalIndex, VectorIndex,
+EmbeddingQueue, Maintenance and Tokens.
+It holds no ranking policy: it returns candidates and counts, and its own order only picks the pool.
+It translates its driver's errors into `twolane.model.errors`, and is safe to call from several
+threads.
+Whatever looks at many documents for a question keeps to its deadline (`twolane.model.deadlines`),
+and raises TooSlow when that is over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from twolane.ports.documents import DocumentStore
+from twolane.ports.lexical import LexicalIndex
+from twolane.ports.maintenance import Maintenance
+from twolane.ports.queue import EmbeddingQueue
+from twolane.ports.tokens import Tokens
+from twolane.ports.vectors import VectorIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The store ports of one library; one adapter may stand behind several of them."""
+
+    documents: DocumentStore
+    lexical: LexicalIndex
+    vectors: VectorIndex
+    queue: EmbeddingQueue
+    maintenance: Maintenance
+    tokens: Tokens

@@ -1,0 +1,53 @@
+"""The port of work: which passages lack a vector, who is at it, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from twolane.model.scope import EVERYBODY, Scope
+from twolane.model.space import Pending, Progress
+
+
+class EmbeddingQueue(Protocol):
+    """Hands out passages that have no vector in a generation; a lease ends by itself."""
+
+    def claim(
+        self,
+        generation: int,
+        *,
+        worker: str,
+        limit: int,
+        seconds: float,
+        ids: Collection[str] | None = None,
+    ) -> list[Pending]:
+        """Up to `limit` passages without a vector, leased to `worker` for `seconds`.
+
+        A passage that is leased to somebody else, or failed and not due, is left out;
+        with `ids`, so are those of other documents.
+        """
+
+    def complete(
+        self, generation: int, content_hashes: Sequence[str], *, rate: float | None = None
+    ) -> None:
+        """The passages have their vectors: end their leases and forget that they failed.
+
+        `rate` is how many passages a second the generation is filled by, if that is known.
+        """
+
+    def fail(
+        self, generation: int, content_hash: str, reason: str, *, retry_in: float | None
+    ) -> None:
+        """Record that a passage could not be embedded, and when to try again; None: never."""
+
+    def release(self, generation: int, worker: str | None = None) -> None:
+        """End all leases of a worker; without one, make all that failed due, as if never tried."""
+
+    def progress(
+        self, generation: int, scope: Scope = EVERYBODY, *, detail: bool = False
+    ) -> Progress:
+        """How far the generation is; cheap for every query if nothing changed.
+
+        Of the scope only the owner counts.
+        With `detail` it says which documents wait, and why passages of theirs failed.
+        """

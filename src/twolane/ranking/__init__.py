@@ -1,0 +1,1 @@
+"""Lanes, features and the order of documents."""

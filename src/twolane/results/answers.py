@@ -1,0 +1,71 @@
+"""A ranking becomes an answer: what is shown of the documents that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from twolane.model import deadlines
+from twolane.model.answer import Answer, Mode, Result
+from twolane.model.candidate import Fused
+from twolane.model.scope import ANYWHERE, Word
+from twolane.ports.documents import DocumentStore, Part
+from twolane.query import Query
+from twolane.ranking.rankings import Ranked
+from twolane.results.exact import exact_result_of, only_by_letters
+from twolane.results.results import results_of
+
+
+def answer_of(
+    documents: DocumentStore, text: str, mode: Mode, ranked: Ranked, shown: Sequence[Fused]
+) -> Answer:
+    """The answer that shows some of a ranking."""
+    with deadlines.time_to_show():
+        results = shown_results(documents, shown, ranked.query, ranked.letters, ranked.translated)
+    return Answer(
+        query=text,
+        mode=mode,
+        lanes=ranked.lanes,
+        degraded=ranked.degraded,
+        generation=ranked.generation,
+        took_ms=0.0,
+        results=results,
+        repairs=ranked.repairs,
+        misread=ranked.query.misread,
+        intent=str(ranked.intent),
+        found=tuple(one.id for one in ranked.fused),
+        collections=descriptions(documents, results),
+        answerable=ranked.answerable,
+        plan=ranked.plan.weights,
+    )
+
+
+def descriptions(documents: DocumentStore, results: Sequence[Result]) -> dict[str, str]:
+    """What the collections of the results are, where somebody said it."""
+    shown = {one.collection for one in results}
+    with deadlines.time_to_show():
+        held = documents.collections() if shown else []
+    return {one.name: one.description for one in held if one.name in shown and one.description}
+
+
+def shown_results(
+    store: DocumentStore,
+    fused: Sequence[Fused],
+    query: Query,
+    letters: str = "",
+    translated: Sequence[Word] = (),
+) -> tuple[Result, ...]:
+    """What is shown of documents that were found."""
+    ids = [one.id for one in fused]
+    held = store.get(ids, ANYWHERE, frozenset({Part.TEXT, Part.CHUNKS}))
+    documents = {id: one.document for id, one in held.items()}
+    chunks = {id: one.chunks for id, one in held.items()}
+    by_letters = {
+        one.id: exact_result_of(one, documents[one.id], chunks.get(one.id, ()), letters)
+        for one in fused
+        if one.id in documents and only_by_letters(one)
+    }
+    others = [one for one in fused if one.id not in by_letters]
+    found = results_of(others, documents, chunks, query.marks, translated)
+    shown = {one.id: one for one in found} | by_letters
+    # A document may go between the lanes and here; it is then rightly missing.
+    return tuple(shown[id] for id in ids if id in shown)

@@ -1,0 +1,106 @@
+"""What the caller sees of a document that was found by its letters: the letters, marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from twolane.ingest.chunking import plain
+from twolane.model.answer import Lane, Result
+from twolane.model.candidate import Fused
+from twolane.model.document import Chunk, Document
+from twolane.model.scope import Word
+from twolane.results.highlighting import highlighted, one_line, snippet
+from twolane.results.mentions import Mention, sought
+from twolane.text.substrings import places, spelled
+
+
+def exact_result_of(
+    fused: Fused,
+    document: Document,
+    chunks: Sequence[Chunk],
+    text: str,
+    *,
+    length: int = 240,
+    opening: int = 150,
+) -> Result:
+    """The result that shows where the document holds the text.
+
+    That is the passage with the first place in the body, or the field that holds it.
+    """
+    needle = spelled(text)
+    # One thing is sought; every place of it weighs the same.
+    one = (Word(text, (needle,)),)
+    chunk = _chunk(document, chunks, needle)
+    shown, found = _shown(document, chunk, needle)
+    title = one_line(document.title)
+    return Result(
+        id=document.id,
+        kind=document.kind,
+        collection=document.collection,
+        path=document.path,
+        url=document.url,
+        title=document.title,
+        title_html=highlighted(title, _mentions(title, needle)),
+        tags=document.tags,
+        updated=document.updated,
+        score=fused.score,
+        heading=chunk.headings if chunk else (),
+        lines=(chunk.first_line, chunk.last_line) if chunk else None,
+        snippet=snippet(shown, found, sought(one), length if found else opening),
+        contributions=fused.contributions,
+        relevance=fused.relevance,
+        signs=fused.signs,
+        copies=fused.copies,
+        copy_of=fused.copy_of,
+    )
+
+
+def passage_with(document: Document, chunks: Sequence[Chunk], text: str) -> int | None:
+    """The position of the chunk that holds the text, None if none does."""
+    chunk = _holding(document, chunks, spelled(text))
+    return None if chunk is None else chunk.position
+
+
+def _chunk(document: Document, chunks: Sequence[Chunk], needle: str) -> Chunk | None:
+    return _holding(document, chunks, needle) or (chunks[0] if chunks else None)
+
+
+def _holding(document: Document, chunks: Sequence[Chunk], needle: str) -> Chunk | None:
+    found = places(document.body, needle)
+    if not found:
+        return None
+    at = found[0][0]
+    return next((chunk for chunk in chunks if chunk.start <= at < chunk.end), None)
+
+
+def _shown(document: Document, chunk: Chunk | None, needle: str) -> tuple[str, list[Mention]]:
+    """The text that holds the needle with its places, or the beginning of the document."""
+    raw = document.body[chunk.start : chunk.end] if chunk else ""
+    passage = one_line(plain(raw))
+    fields = (
+        passage,
+        # What a reader does not see of Markdown, such as the target of a link, was sought too.
+        one_line(raw),
+        document.description,
+        document.summary,
+        ", ".join(document.arguments),
+        document.url or "",
+        " ".join(f"#{tag}" for tag in document.tags),
+        ", ".join(document.aliases),
+        document.path or "",
+    )
+    for field in map(one_line, fields):
+        if found := _mentions(field, needle):
+            return field, found
+    opening = next(filter(None, (passage, document.description, document.url)), document.title)
+    return one_line(opening), []
+
+
+def _mentions(text: str, needle: str) -> list[Mention]:
+    return [Mention(start, end, 1) for start, end in places(text, needle)]
+
+
+def only_by_letters(fused: Fused) -> bool:
+    """Whether words did not find the document, so that its letters have to be shown."""
+    lanes = [one.lane for one in fused.contributions]
+    return Lane.EXACT in lanes and Lane.LEXICAL not in lanes

@@ -1,0 +1,284 @@
+"""What the caller sees of a found document: the passage that won, as a snippet with marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from twolane.ingest.chunking import plain
+from twolane.ingest.chunking.boilerplate import own_sentence_at
+from twolane.model import deadlines
+from twolane.model.answer import Lane, Result
+from twolane.model.candidate import Fused
+from twolane.model.document import EMPTY, Chunk, Document
+from twolane.model.scope import Word
+from twolane.results.highlighting import highlighted, one_line, snippet
+from twolane.results.mentions import Mention, Sought, mentions, sought
+from twolane.results.passages import best_passage, weight_of
+
+# One word may stand anywhere; so many in one passage are hardly there by chance.
+_SEVERAL = 2
+
+# A snippet around words, and one without any.
+_LENGTH = 240
+_OPENING = 150
+
+
+def result_of(
+    fused: Fused,
+    document: Document,
+    chunks: Sequence[Chunk],
+    marks: Sequence[Word],
+    *,
+    length: int = _LENGTH,
+    opening: int = _OPENING,
+    rarity: Mapping[str, float] = EMPTY,
+) -> Result:
+    """The result that shows a fused document.
+
+    The passage that won is shown: the one with the query's words if the lexical lane gave more
+    than the dense lane, else the dense lane's own, unless another passage holds several words of
+    the query and more of it: models are sure of documents, less of passages.
+    A snippet has about `length` characters around the words, or `opening` without any.
+    A passage that meaning found and that holds no sought word has its nearest sentence marked.
+    `rarity` (term → inverse document frequency) lets rare words count more than common ones.
+    """
+    return _result(fused, document, chunks, sought(marks, rarity), length, opening)
+
+
+def results_of(
+    fused: Iterable[Fused],
+    documents: Mapping[str, Document],
+    chunks: Mapping[str, Sequence[Chunk]],
+    marks: Sequence[Word],
+    translated: Sequence[Word] = (),
+) -> tuple[Result, ...]:
+    """The results that show fused documents; one that is not among the documents is left out.
+
+    In those that the lexical lane read in translation the `translated` words are shown, too.
+    Where the time of the question is over, no words are looked for, and how a document begins is
+    shown.
+    """
+    own = any_language = sought(marks)
+    if translated:
+        wider = {(word.own, word.prefix): word for word in translated}
+        any_language = sought([wider.get((one.terms, one.prefix), one) for one in marks])
+
+    def words_for(one: Fused) -> Sought:
+        if deadlines.is_over():
+            return sought(())
+        return any_language if translated and _read_in_translation(one) else own
+
+    return tuple(
+        _result(one, documents[one.id], chunks.get(one.id, ()), words_for(one), _LENGTH, _OPENING)
+        for one in fused
+        if one.id in documents
+    )
+
+
+def _result(
+    fused: Fused,
+    document: Document,
+    chunks: Sequence[Chunk],
+    words: Sought,
+    length: int,
+    opening: int,
+) -> Result:
+    by_words = _won_by_words(fused)
+    chunk = _shown(fused, document, chunks, words, by_words)
+    languages = sorted({chunk.language for chunk in chunks if chunk.language})
+    title = one_line(document.title)
+    reading = _reading(document, chunk) if chunk else _NOTHING
+    text, found = _text(document, chunk, reading, words, languages, by_words)
+    if chunk and not found and not by_words and chunk.position == fused.position:
+        found = _nearest_sentence(text, document, chunk, reading, fused.sentence)
+    return Result(
+        id=document.id,
+        kind=document.kind,
+        collection=document.collection,
+        path=document.path,
+        url=document.url,
+        title=document.title,
+        title_html=highlighted(title, mentions(title, words, languages)),
+        tags=document.tags,
+        updated=document.updated,
+        score=fused.score,
+        heading=chunk.headings if chunk else (),
+        lines=(chunk.first_line, chunk.last_line) if chunk else None,
+        snippet=snippet(text, found, words, length if found else opening),
+        contributions=fused.contributions,
+        boosts=fused.boosts,
+        relevance=fused.relevance,
+        signs=fused.signs,
+        copies=fused.copies,
+        copy_of=fused.copy_of,
+    )
+
+
+# -------------------------------------------------------------------------------- the passage
+
+
+def _won_by_words(fused: Fused) -> bool:
+    """Whether the lexical lane gave the result more than the dense lane did."""
+    lexical = dense = 0.0
+    for contribution in fused.contributions:
+        if contribution.lane is Lane.DENSE:
+            dense += contribution.value
+        elif not contribution.abstained:
+            lexical += contribution.value
+    return lexical > dense
+
+
+def _read_in_translation(fused: Fused) -> bool:
+    """Whether words in translation tell best why the document was found.
+
+    One of them may have another meaning, so where the dense lane knows a passage they are several.
+    """
+    enough = 1 if fused.position is None else _SEVERAL
+    return any(one.abstained and len(one.matched) >= enough for one in fused.contributions)
+
+
+def _shown(
+    fused: Fused, document: Document, chunks: Sequence[Chunk], words: Sought, by_words: bool
+) -> Chunk | None:
+    """The chunk that won, or the next best: the other lane's, then the first."""
+    if len(chunks) < 2:
+        return chunks[0] if chunks else None
+    near = next((chunk for chunk in chunks if chunk.position == fused.position), None)
+    if near is not None and not by_words and len(words.weights) < _SEVERAL:
+        return near
+    best = best_passage(document, chunks, words)
+    if near is None or best is None or by_words:
+        return best or near or chunks[0]
+    held = weight_of(document, best, words)
+    return best if held >= _SEVERAL and held > weight_of(document, near, words) else near
+
+
+# -------------------------------------------------------------------------------- the snippet
+
+
+def _text(
+    document: Document,
+    chunk: Chunk | None,
+    reading: _Reading,
+    words: Sought,
+    languages: Sequence[str],
+    by_words: bool,
+) -> tuple[str, list[Mention]]:
+    """The text that shows best why the document was found, with its mentions."""
+    passage, found = _passage(reading, chunk.language if chunk else None, words)
+    if found or (passage and not by_words):
+        return passage, found
+    fields = [one_line(field) for field in _fields(document)]
+    if by_words:
+        tags = " ".join(f"#{tag}" for tag in document.tags)
+        *others, title = fields
+        for field in (one_line(tags), *others, one_line(", ".join(document.aliases)), title):
+            if found := mentions(field, words, languages):
+                return field, found
+    if passage:
+        return passage, []
+    text = next(filter(None, fields), "")
+    return text, mentions(text, words, languages)
+
+
+def _fields(document: Document) -> tuple[str, ...]:
+    """What may stand for a body that is empty or does not hold the words."""
+    arguments = ", ".join(document.arguments)
+    return document.description, document.summary, arguments, document.url or "", document.title
+
+
+class _Reading(NamedTuple):
+    """How a chunk reads: the leading headings that the heading path shows anyway, and the rest.
+
+    `whole` is both together, cut into the same lines as when it was embedded.
+    """
+
+    headings: str
+    text: str
+    whole: str
+
+
+_NOTHING = _Reading("", "", "")
+
+
+def _reading(document: Document, chunk: Chunk) -> _Reading:
+    start = _after_headings(document, chunk)
+    text = plain(document.body[start : chunk.end])
+    if start == chunk.start:
+        return _Reading("", text, text)
+    source = document.body[chunk.start : start]
+    headings = plain(source)
+    if _REACHES_ON.isdisjoint(source):
+        return _Reading(headings, text, f"{headings}\n{text}")
+    return _Reading(headings, text, plain(document.body[chunk.start : chunk.end]))
+
+
+# Markup that may begin in one line and end in another.
+_REACHES_ON = frozenset("`[]<>~\\")
+
+
+def _passage(reading: _Reading, language: str | None, words: Sought) -> tuple[str, list[Mention]]:
+    """The chunk as it can be shown, with its mentions.
+
+    Headings that the heading path shows anyway are left out, unless only they hold the words.
+    """
+    text = one_line(reading.text)
+    found = mentions(text, words, [language])
+    if found or not reading.headings:
+        return text, found
+    headings = one_line(reading.headings)
+    found = mentions(headings, words, [language])
+    if text and not found:
+        return text, []
+    return f"{headings} {text}".strip(), found
+
+
+def _nearest_sentence(
+    text: str, document: Document, chunk: Chunk, reading: _Reading, place: int | None
+) -> list[Mention]:
+    """Where the sentence that the dense lane found stands in the shown text; nowhere is possible.
+
+    The lane knows its place among the sentences that were embedded, which are those of the whole
+    chunk; it is looked for blank by blank, since pieces were joined by blanks and shown in a line.
+    """
+    if place is None:
+        return []
+    markdown = document.body[chunk.start : chunk.end]
+    found = own_sentence_at(markdown, reading.whole, chunk.boilerplate, place)
+    if not found:
+        return []
+    # A short heading is one with the sentence below it, and is left out of what is shown.
+    headings = one_line(reading.headings)
+    sentence = one_line(found).removeprefix(headings).strip()
+    start, end = _span(text, sentence)
+    return [Mention(start, end, 0)] if start < end else []
+
+
+def _span(text: str, sentence: str) -> tuple[int, int]:
+    """Where the sentence begins and ends in the text, whatever blanks are between its words."""
+    start = text.find(sentence)
+    if start >= 0:
+        return start, start + len(sentence)
+    # Making a pattern takes longer than all the rest, so it is made only where one may fit.
+    if sentence.replace(" ", "") not in text.replace(" ", ""):
+        return 0, 0
+    found = re.search(r"\s*".join(map(re.escape, sentence.split(" "))), text)
+    return found.span() if found else (0, 0)
+
+
+def _after_headings(document: Document, chunk: Chunk) -> int:
+    """Where the chunk's own text begins: after the leading headings that its path shows."""
+    shown = {*chunk.headings, document.title}
+    start = chunk.start
+    for heading in document.headings:
+        if heading.start >= chunk.end:
+            break
+        if heading.start < start:
+            continue
+        if heading.text not in shown or document.body[start : heading.start].strip():
+            break
+        line_end = document.body.find("\n", heading.start, chunk.end)
+        start = chunk.end if line_end < 0 else line_end + 1
+    return start

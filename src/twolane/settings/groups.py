@@ -1,0 +1,336 @@
+"""Every setting, by group: its name, type, default, meaning and what is allowed.
+
+This is the one definition; the loader, `twolane settings` and the reference read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from twolane.model.deep_links import template_problem
+from twolane.settings.values import Secret, between, one_of, setting
+
+EMBEDDERS = ("auto", "use", "e5", "ensemble", "onnx", "openai", "hashing", "none")
+
+_WEIGHT = between(0, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search gives, and how long it may take."""
+
+    limit: int = setting(20, "How many results a search gives.", between(1, 1000), shown=True)
+    semantic: bool = setting(
+        True, "Whether searches use meaning; if not, vectors are still kept.", shown=True
+    )
+    repair: bool = setting(
+        True,
+        "Whether words that no document holds are repaired: typos, keyboard layout, compounds.",
+    )
+    pool: int = setting(100, "How many documents each lane brings to fusion.", between(1, 1000))
+    min_similarity: float = setting(
+        0.0,
+        "Passages less similar than this are no hits of the dense lane. 0: the threshold that was "
+        "published for `embedding.model`, if there is one.",
+        between(-1, 1),
+    )
+    query_seconds: float = setting(
+        5.0,
+        "How long a search, or another question, may look for its answer. A lane that is not done "
+        "by then gives what it has, and the answer names it in `degraded`.",
+        between(0.01, 3600),
+    )
+    embed_seconds: float = setting(
+        10.0, "How long a search waits for the query's vector before it does without.", between(0)
+    )
+    relevance_file: Path | None = setting(
+        None, "The fits of `twolane eval calibrate`. Unset: `relevance.json` in the data directory."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """How a result is opened."""
+
+    editor: str = setting(
+        "", "The command that opens what was found. Unset: `$VISUAL` or `$EDITOR`.", shown=True
+    )
+    link_template: str = setting(
+        "",
+        "A link that opens a note in another program, such as `obsidian://open?path={path}`; may "
+        "hold `{path}`, `{collection}`, `{file}` (within the collection), `{name}` and `{line}`.",
+        template_problem,
+        shown=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Which notes are indexed, and how they are read and written."""
+
+    include: tuple[str, ...] = setting(
+        ("*.md", "*.markdown"), "File name patterns of notes in a vault.", shown=True
+    )
+    exclude: tuple[str, ...] = setting(
+        (), "Paths to leave out, as in `.gitignore`, beside the ignore files.", shown=True
+    )
+    languages: tuple[str, ...] = setting(
+        ("en", "ru", "de", "fr", "es", "it", "pt", "nl", "sv", "uk", "zh", "ja", "ko"),
+        "Languages that notes may be in; the detector chooses among them.",
+        lambda value: None if value else "must name at least one language",
+        shown=True,
+    )
+    max_file_bytes: int = setting(
+        20_000_000, "Larger files are reported and not indexed.", between(1)
+    )
+    chunk_tokens: int = setting(
+        450, "Size of a passage in tokens; fits the window of small models.", between(128, 8000)
+    )
+    chunk_overlap: int = setting(
+        0, "Tokens of the previous passage repeated at the start of the next.", between(0, 400)
+    )
+    exact_bodies: bool = setting(
+        True, "Whether parts of words are found in texts, not only in names; takes space."
+    )
+    cores: int = setting(
+        0,
+        "How many processes analyse documents while many are indexed or imported; 0 is all cores "
+        "on the command line and 1 in the library, where a program with more needs a main guard.",
+        between(0, 64),
+    )
+    batch: int = setting(200, "Documents per transaction while indexing.", between(1, 10_000))
+    busy_seconds: float = setting(
+        10.0, "How long to wait for another process that writes to the database.", between(0, 3600)
+    )
+    watch_debounce: float = setting(
+        1.0, "How long `watch` gathers changes before it looks, in seconds.", between(0.001, 3600)
+    )
+    watch_seconds: float = setting(
+        2.0, "How often `watch` looks if the system gives no notice.", between(0.01, 86_400)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """Which model gives meaning to text, how it is asked, and when new vectors serve."""
+
+    embedder: str = setting(
+        "auto",
+        "Which model gives meaning to text: `use` (comes with the package), `e5` or `ensemble` "
+        "(both models; best and slowest; need the extra `e5`), `onnx` (a model in a folder of "
+        "yours), `openai` (a server), `hashing` (for tests), or `none` to make no vectors. "
+        "`auto` is `use` at once and, with the extra, `ensemble` later.",
+        one_of(*EMBEDDERS),
+        shown=True,
+    )
+    model: str = setting(
+        "",
+        "The model of `onnx` (folder or hub id of a sentence-transformers ONNX export) or of "
+        "`openai` (the name that the server knows it by).",
+        shown=True,
+    )
+    url: str = setting(
+        "https://api.openai.com/v1", "Address of `openai`, up to `/embeddings`.", shown=True
+    )
+    key: Secret = setting(
+        Secret(), "Key for `openai`; never shown, logged or stored in a run.", shown=True
+    )
+    dimensions: int = setting(
+        0, "Length of the vectors of `openai`; 0 if the model's is known.", between(0, 20_000)
+    )
+    max_tokens: int = setting(
+        0, "The longest text that `openai` reads, in tokens; 0: 8,191.", between(0, 1_000_000)
+    )
+    encoding: str = setting(
+        "base64",
+        "How `openai` sends vectors; `float` for servers that know nothing else.",
+        one_of("base64", "float"),
+    )
+    input_type: bool = setting(False, "Whether `openai` is told if a text is a query or a passage.")
+    query_prompt: str = setting(
+        "", "What `onnx` and `openai` put before a query, instead of the model's own."
+    )
+    passage_prompt: str = setting(
+        "", "What `onnx` and `openai` put before a passage, instead of the model's own."
+    )
+    threads: int = setting(0, "Threads of `onnx`; 0: one for each core.", between(0, 256))
+    request_texts: int = setting(
+        2048, "The most texts in one request to `openai`.", between(1, 2048)
+    )
+    request_seconds: float = setting(
+        30.0, "How long one request to `openai` may take.", between(0.1, 3600)
+    )
+    request_tries: int = setting(
+        5, "How often a request is made while `openai` is down or busy.", between(1, 100)
+    )
+    passage_tries: int = setting(
+        8, "How often a passage is tried until only `embed --retry-failed` does.", between(1, 100)
+    )
+    retry_seconds: float = setting(
+        5.0, "How long to wait before the second try; then longer and longer.", between(0, 86_400)
+    )
+    save_seconds: float = setting(
+        0.2, "How long a save waits for the vectors of what it saved.", between(0, 60)
+    )
+    keep_generations: int = setting(
+        1, "How many sets of vectors that were replaced are kept for a return.", between(0, 100)
+    )
+    gate: Path | None = setting(
+        None,
+        "A golden set that new vectors must answer as well as those that serve, before they take "
+        "over. Unset: what is complete takes over.",
+    )
+    gate_tolerance: float = setting(
+        0.01, "How much worse, in nDCG@10, the gate still lets through.", between(0, 1)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where `twolane serve` listens, whom it lets in, and how much it takes on."""
+
+    host: str = setting("127.0.0.1", "The address that the server listens on.", shown=True)
+    port: int = setting(
+        8765, "The port that it listens on; 0 takes a free one.", between(0, 65535), shown=True
+    )
+    hosts: tuple[str, ...] = setting(
+        (), "Further names that the server is known by, such as that of a reverse proxy."
+    )
+    origins: tuple[str, ...] = setting(
+        (), "Other sites whose pages may ask the server: `https://notes.example`."
+    )
+    require_token: str = setting(
+        "auto",
+        "When a token is asked for: `always`; `auto`: once a token was made, or if the server can "
+        "be reached by another name or address than this machine's own; or `never`, which only a "
+        "server takes that others cannot reach.",
+        one_of("auto", "always", "never"),
+    )
+    tokens: Path | None = setting(
+        None,
+        "The file in which an earlier version kept tokens; the database takes them over, once. "
+        "Unset: beside the database.",
+    )
+    judgments: Path | None = setting(
+        None,
+        "The golden set that judgments are added to; owners have one each, beside it. "
+        "Unset: beside the database.",
+    )
+    processes: int = setting(
+        0, "How many processes answer searches; 0 answers in the server itself.", between(0, 64)
+    )
+    threads: int = setting(4, "How many requests are worked on at a time.", between(1, 64))
+    queue: int = setting(
+        32, "How many requests may wait before others are turned away.", between(0, 10_000)
+    )
+    request_seconds: float = setting(
+        30.0, "How long a request is worked on, or its body waited for.", between(0.1, 3600)
+    )
+    max_body_bytes: int = setting(10_000_000, "Larger requests are refused.", between(1000))
+    requests_per_minute: int = setting(
+        1200, "How often one token or address may ask; 0 is no limit.", between(0)
+    )
+    log_queries: bool = setting(
+        False, "Whether the log tells what was searched for, and which documents were read."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What decides the order of results; the defaults are measured, and few gain by others."""
+
+    rrf_k: float = setting(
+        10.0, "Constant of rank fusion: the larger, the less the first ranks stand out.", between(0)
+    )
+    lexical_weight: float = setting(1.0, "Weight of the lexical lane's vote.", _WEIGHT)
+    dense_weight: float = setting(1.0, "Weight of the dense lane's vote.", _WEIGHT)
+    keyword_dense_weight: float = setting(
+        0.5, "Factor on the dense lane's weight for few words, names, codes and the like.", _WEIGHT
+    )
+    phrasing_weight: float = setting(
+        0.5, "Weight of each other wording that an agent sends along with a query.", _WEIGHT
+    )
+    sentence_weight: float = setting(
+        0.5, "What the best sentence of a passage counts beside the passage; 0 is off.", _WEIGHT
+    )
+    exact_weight: float = setting(
+        1.0, "Weight of the exact lane, where letters say most; 0 is off.", _WEIGHT
+    )
+    translation_weight: float = setting(
+        1.5, "Weight of words that mean the same in English and Russian; 0 is off.", _WEIGHT
+    )
+    identity_weight: float = setting(
+        1.0, "Weight of the lane of documents that are called what was typed; 0 is off.", _WEIGHT
+    )
+    common_share: float = setting(
+        0.2, "A word in more of the documents does not pick candidates by itself.", between(0, 1)
+    )
+    coverage_power: float = setting(
+        2.0,
+        "A match votes with the share of the query that it holds, to this power.",
+        between(0, 10),
+    )
+    abstention: bool = setting(
+        True, "Whether the lexical lane abstains on documents in languages it cannot match."
+    )
+    confidence: bool = setting(
+        True, "Whether the dense lane votes by how similar its best passage is."
+    )
+    counterparts: bool = setting(
+        True, "Whether documents that say the same in two languages vouch for each other."
+    )
+    brevity: bool = setting(
+        True, "Whether what all short texts have in common is taken out of a query's vector."
+    )
+    forms: bool = setting(
+        True, "Whether lines that many documents hold are left out of what is embedded."
+    )
+    kind_floor: int = setting(
+        1, "How many of ten results each kind that holds every word gets.", between(0, 3)
+    )
+    fold_copies: bool = setting(
+        True, "Whether copies of a document come after what says something else."
+    )
+    recency_weight: float = setting(
+        0.0, "Weight of how lately a document was changed; 0 is off.", between(0, 10)
+    )
+    use_weight: float = setting(
+        0.0, "Weight of how lately a document was used; 0 is off.", between(0, 10)
+    )
+    usage_weight: float = setting(
+        0.0, "Weight of how often a document was used; 0 is off.", between(0, 10)
+    )
+    tag_weight: float = setting(
+        0.0, "Weight of the share of the query's words that are tags; 0 is off.", between(0, 10)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Ways of doing it that lost; kept so that `twolane eval ablate` can show by how much."""
+
+    chunk_characters: int = setting(
+        0, "If not 0, the size of a passage in characters, not tokens.", between(0, 100_000)
+    )
+    breadcrumb: bool = setting(
+        True, "Whether a passage is embedded under its headings or under the title alone."
+    )
+    stemming: str = setting(
+        "per-language", "`per-language`, or the code of a language that stems every word."
+    )
+    dense_pool: int = setting(
+        0, "If not 0, the dense lane brings at most this many documents.", between(0, 1000)
+    )
+    similarity: str = setting(
+        "dot", "`dot`, or `cosine`: the same for unit vectors, and slower.", one_of("dot", "cosine")
+    )
+    relaxation: str = setting(
+        "graded",
+        "Which documents the lexical lane finds: `graded` (all words first, then most, then "
+        "some), `all` (every word must occur) or `any` (one word is enough for a full vote).",
+        one_of("graded", "all", "any"),
+    )
+    centring: bool = setting(
+        True, "Whether vectors with the accent of a language are centred by it."
+    )

@@ -1,1 +1,0 @@
-"""Where documents come from: each module implements `twolane.ports.Source`."""

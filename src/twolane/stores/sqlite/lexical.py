@@ -1,0 +1,108 @@
+"""Candidates by words, through FTS5: its order picks the pool, their counts are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from twolane.model.candidate import Candidate, Frequencies
+from twolane.model.scope import Scope, Word
+from twolane.ports.lexical import Likeness
+from twolane.stores.sqlite.conditions import match_any, narrower_than_usual
+from twolane.stores.sqlite.counting import document_frequency
+from twolane.stores.sqlite.database import rows
+from twolane.stores.sqlite.document_rows import dumped_texts
+from twolane.stores.sqlite.expressions import Condition
+from twolane.stores.sqlite.substrings import SqliteSubstrings
+from twolane.stores.term_counts import TermCounter
+
+# The engine's order only picks the pool, with the weights that scoring uses (FIELDS order).
+_POOL_WEIGHTS = "10, 8, 5, 4, 4, 3, 1"
+
+# Candidates with their streams, for a pool of rows chosen inside.
+_STREAMS = """
+SELECT d.id, d.languages, x.title, x.aliases, x.tags, x.headings, x.description, x.url, x.stems
+FROM ({pool}) AS pool JOIN documents AS d ON d.row = pool.row JOIN texts AS x ON x.row = pool.row"""
+
+# The best rows of the full-text index; `+` keeps SQLite from looking up rows one by one.
+_MATCHING = """
+SELECT rowid AS row FROM words WHERE words MATCH ? AND {condition}
+ORDER BY bm25(words, {weights}), rowid LIMIT ?"""
+
+# Rows in scope without any word to rank them by.
+_LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
+
+_BY_ID = """
+SELECT row FROM documents WHERE listed AND id IN (SELECT value FROM json_each(?))"""
+
+
+class SqliteLexical(SqliteSubstrings):
+    """The LexicalIndex port."""
+
+    def candidates(
+        self,
+        words: Sequence[Word],
+        scope: Scope,
+        *,
+        every: bool,
+        limit: int,
+        count: Sequence[Word] | None = None,
+    ) -> list[Candidate]:
+        """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
+        # One snapshot, so that the rows in scope are those that the words are looked up in.
+        with self._db.read() as connection, connection:
+            if words:
+                condition, values = self._rows_in(connection, scope)
+                pool = _MATCHING.format(condition=condition, weights=_POOL_WEIGHTS)
+                bound = [match_any(words, every=every), *values, limit]
+            else:
+                condition, values = self._scoped.demanded(connection, scope)
+                pool = _LISTED.format(condition=condition)
+                bound = [*values, limit]
+            found = rows(connection, _STREAMS.format(pool=pool), bound)
+        counter = TermCounter(words if count is None else count)
+        return [counter.candidate(row[0], tuple(row[1].split()), row[2:]) for row in found]
+
+    def term_frequencies(
+        self, ids: Sequence[str], words: Sequence[Word] | None = None
+    ) -> Mapping[str, Candidate]:
+        """The same for documents that were found in scope before, by id."""
+        with self._db.read() as connection:
+            found = rows(connection, _STREAMS.format(pool=_BY_ID), (dumped_texts(list(ids)),))
+        counter = TermCounter(words)
+        return {row[0]: counter.candidate(row[0], tuple(row[1].split()), row[2:]) for row in found}
+
+    def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:
+        """The owner's documents, how many of them hold each term, and average field lengths."""
+        with self._db.read() as connection:
+            totals = self._counted.totals(connection)
+            said = self._counted.said(connection, scope.owner)
+            held: dict[str, int] = {}
+            for word in words:
+                for key, term in zip(word.keys, word.terms, strict=True):
+                    asked = term, word.prefix
+                    if asked not in said.document_frequency:
+                        said.document_frequency[asked] = document_frequency(
+                            connection, *asked, said.rows
+                        )
+                    held[key] = said.document_frequency[asked]
+        return Frequencies(
+            totals.documents if said.rows is None else said.documents, held, totals.averages
+        )
+
+    def similar_terms(
+        self, term: str, scope: Scope, likeness: Likeness, *, edits: int = 1, limit: int
+    ) -> list[str]:
+        """Terms of the owner's documents that are like this one, at most `limit`."""
+        with self._db.read() as connection:
+            vocabulary = self._counted.vocabulary(connection, scope.owner)
+        return vocabulary.like(term, likeness, edits=edits, limit=limit)
+
+    def _rows_in(self, connection: apsw.Connection, scope: Scope) -> Condition:
+        """The scope as a condition on the full-text index's row."""
+        if narrower_than_usual(scope) is not None:
+            return self._scoped.condition(connection, scope, "+words.rowid")
+        if scope.archived:
+            return "1", []
+        return "+words.rowid NOT IN (SELECT row FROM documents WHERE archived)", []

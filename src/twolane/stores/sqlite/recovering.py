@@ -1,0 +1,243 @@
+"""Making again what other rows of a damaged file refer to, so that nothing of a user's is lost.
+
+Everything that is left of a document stays: what cannot be put back where it was goes into a
+collection of its own, called `recovered`.
+Fields that are gone are empty, or told by what was derived from them.
+A document that is made again has no recipe and a stamp that no file has,
+so that it is analysed anew, and read from its file where there is one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+from twolane.model.document import Kind
+from twolane.stores.sqlite.database import rows
+from twolane.stores.sqlite.document_rows import dumped, dumped_texts, loaded
+from twolane.stores.sqlite.versions import free_row
+from twolane.text.tokens import fold, stream
+
+# What is made again is called so, with a number where the name is taken.
+RECOVERED = "recovered"
+
+_LOST_COLLECTIONS = """
+SELECT DISTINCT collection FROM documents
+WHERE collection NOT IN (SELECT row FROM collections) ORDER BY 1"""
+
+# A file's document is named after its collection, so that its id tells the name.
+_FILED_UNDER = """
+SELECT substr(id, 1, length(id) - length(path) - 1) AS name, count(*) FROM documents
+WHERE collection = ? AND modified_ns IS NOT NULL AND substr(id, -length(path) - 1) = '/' || path
+GROUP BY name HAVING name <> '' AND NOT instr(name, '/') ORDER BY 2 DESC, 1 LIMIT 1"""
+
+_USUAL_KIND = """
+SELECT kind FROM documents WHERE collection = ? GROUP BY kind ORDER BY count(*) DESC, kind LIMIT 1
+"""
+
+# Documents of which there is nothing but what somebody wrote of them elsewhere.
+# Passages and sketches are not looked at: they are made from the text, and hold none of it.
+_LOST_DOCUMENTS = """
+SELECT row FROM texts WHERE row NOT IN (SELECT row FROM documents)
+    AND octet_length(title || aliases || headings || description || url || stems || body)
+UNION SELECT document FROM document_tags WHERE document NOT IN (SELECT row FROM documents)
+UNION SELECT document FROM property_values WHERE document NOT IN (SELECT row FROM documents)"""
+
+_MAKE_DOCUMENT = """
+INSERT INTO documents(row, id, collection, revision, kind, searchable, archived, deleted, encrypted,
+    uses, languages, title, title_key, title_origin, content_hash, version, first_line, aliases,
+    description, summary, headings, links, arguments, properties, recipe)
+VALUES (?, ?, ?, 0, ?, 1, 0, ?, 0, 0, '', ?, ?, 'given', '', 1, 1, ?, ?, '', '[]', '[]', '[]', ?,
+    '')"""
+
+_LOST_TAGS = """
+SELECT DISTINCT tag FROM document_tags WHERE tag NOT IN (SELECT row FROM tags) ORDER BY 1"""
+
+_LOST_TEXTS = """
+SELECT row, id, title, aliases, headings, description, summary, arguments, url, links, encrypted
+FROM documents WHERE row NOT IN (SELECT row FROM texts) ORDER BY id"""
+
+
+def recover_collections(connection: apsw.Connection) -> str | None:
+    """Make collections again that documents belong to, under their name if an id tells it."""
+    said = []
+    for (row,) in rows(connection, _LOST_COLLECTIONS):
+        filed = rows(connection, _FILED_UNDER, (row,))
+        name = _free(connection, "collections", filed[0][0] if filed else RECOVERED)
+        ((kind,),) = rows(connection, _USUAL_KIND, (row,))
+        ((count,),) = rows(
+            connection, "SELECT count(*) FROM documents WHERE collection = ?", (row,)
+        )
+        _make_collection(connection, row, name, kind)
+        said.append(f"the collection of {count:,} documents was lost; they are in {name!r} now")
+    return "; ".join(said) or None
+
+
+def recover_documents(connection: apsw.Connection) -> str | None:
+    """Make documents again of which only the text, the tags or the properties are left."""
+    lost = [row for (row,) in rows(connection, _LOST_DOCUMENTS)]
+    if not lost:
+        return None
+    name = _free(connection, "collections", RECOVERED)
+    collection = free_row(connection, "collections")
+    _make_collection(connection, collection, name, str(Kind.NOTE))
+    for row in lost:
+        _make_document(connection, row, collection, _free(connection, "documents", f"{name}/{row}"))
+    return f"{len(lost):,} documents without id and times are in the collection {name!r} now"
+
+
+def recover_tags(connection: apsw.Connection) -> str | None:
+    """Make tags again that documents have, under their stems where those are known."""
+    names = []
+    for (row,) in rows(connection, _LOST_TAGS):
+        stems = _stems_of_tag(connection, row)
+        name = _free(connection, "tags", "-".join((RECOVERED, *(stems.split() or [str(row)]))))
+        connection.execute(
+            "INSERT INTO tags(row, name, key, stems) VALUES (?,?,?,?)",
+            (row, name, fold(name), stream(name)),
+        )
+        # A file says what its tags are called.
+        connection.execute(
+            "UPDATE documents SET size = -1 WHERE size IS NOT NULL AND row IN"
+            " (SELECT document FROM document_tags WHERE tag = ?)",
+            (row,),
+        )
+        names.append(name)
+    return f"tags whose names were lost: {', '.join(names)}" if names else None
+
+
+def recover_texts(connection: apsw.Connection) -> str | None:
+    """Give documents whose text is gone a text of the headings and links that it had."""
+    lost = rows(connection, _LOST_TEXTS)
+    for (
+        row,
+        _,
+        title,
+        aliases,
+        headings,
+        description,
+        summary,
+        arguments,
+        url,
+        links,
+        secret,
+    ) in lost:
+        body = "" if secret else _skeleton(loaded(headings), loaded(links))
+        said = "\n".join((description, summary, *loaded(arguments)))
+        stems = stream(body)
+        connection.execute(
+            "INSERT INTO texts(row, listed, words, title, aliases, tags, headings, description,"
+            " url, stems, body) VALUES (?, 0, ?, ?, ?, '', ?, ?, ?, ?, ?)",
+            (
+                row,
+                stems.count(" ") // 2,
+                stream(title),
+                stream("\n".join(loaded(aliases))),
+                stream("\n".join(heading[1] for heading in loaded(headings))),
+                stream(said),
+                stream(url or ""),
+                stems,
+                body,
+            ),
+        )
+        for derived in ("chunks", "sketches"):
+            connection.execute(f"DELETE FROM {derived} WHERE document = ?", (row,))
+        connection.execute(
+            "UPDATE documents SET recipe = '', version = version + 1, first_line = 1,"
+            " size = iif(size IS NULL, NULL, -1) WHERE row = ?",
+            (row,),
+        )
+    if not lost:
+        return None
+    names = ", ".join(id for _, id, *_ in lost[:10]) + (", …" if len(lost) > 10 else "")
+    return (
+        f"the text of {len(lost):,} documents was lost, all else of them is kept: {names}"
+        " (`twolane index` reads the text of files again)"
+    )
+
+
+def _make_collection(connection: apsw.Connection, row: int, name: str, kind: str) -> None:
+    connection.execute("INSERT INTO collections(row, name, kind) VALUES (?,?,?)", (row, name, kind))
+
+
+def _make_document(connection: apsw.Connection, row: int, collection: int, id: str) -> None:
+    found = rows(
+        connection,
+        "SELECT listed, title, aliases, description, url, body FROM texts WHERE row = ?",
+        (row,),
+    )
+    listed, title, aliases, description, url, body = (found or [(1, "", "", "", "", "")])[0]
+    # Of the title and its like only stems are left; they find the document as they did before.
+    first = next((line for one in body.split("\n") if (line := one.strip(" \t#>*-"))), "")
+    named = " ".join((first or " ".join(title.split()) or id).split())
+    others = [" ".join(one.split()) for one in (title, aliases) if one.split()]
+    connection.execute(
+        _MAKE_DOCUMENT,
+        (
+            row,
+            id,
+            collection,
+            str(Kind.NOTE),
+            not listed,
+            named,
+            fold(named),
+            dumped_texts([one for one in others if fold(one) != fold(named)]),
+            " ".join((description + url).split()),
+            dumped(_properties(connection, row)),
+        ),
+    )
+
+
+def _properties(connection: apsw.Connection, row: int) -> dict[str, Any]:
+    """The properties of a lost document, as far as their values are kept to be compared."""
+    held: dict[str, list[str]] = {}
+    for name, text in rows(
+        connection, "SELECT name, text FROM property_values WHERE document = ?", (row,)
+    ):
+        held.setdefault(name, []).append(text)
+    return {name: values[0] if len(values) == 1 else values for name, values in held.items()}
+
+
+def _stems_of_tag(connection: apsw.Connection, tag: int) -> str:
+    """The stems of a lost tag: what a document's searchable tags hold beside its other tags."""
+    for document, stems in rows(
+        connection,
+        "SELECT x.row, x.tags FROM document_tags AS dt JOIN texts AS x ON x.row = dt.document"
+        " WHERE dt.tag = ? LIMIT 100",
+        (tag,),
+    ):
+        held = rows(
+            connection,
+            "SELECT dt.tag, t.stems FROM document_tags AS dt LEFT JOIN tags AS t ON t.row = dt.tag"
+            " WHERE dt.document = ? ORDER BY dt.position",
+            (document,),
+        )
+        place = [row for row, _ in held].index(tag)
+        others = [known for row, known in held if row != tag]
+        if None in others:
+            continue
+        before, after = "".join(others[:place]), "".join(others[place:])
+        if len(stems) > len(before + after) and stems.startswith(before) and stems.endswith(after):
+            return str(stems[len(before) : len(stems) - len(after)])
+    return ""
+
+
+def _skeleton(headings: list[Any], links: list[Any]) -> str:
+    """A text of the headings and links that are left of one."""
+    lines = [f"{'#' * level} {text}" for level, text, *_ in headings]
+    lines += [
+        f"- [[{target}|{anchor}]]" if wiki else f"- [{anchor}]({target})"
+        for target, anchor, wiki in links
+    ]
+    return "\n\n".join(lines)
+
+
+def _free(connection: apsw.Connection, table: str, name: str) -> str:
+    """The name, or the name with a number if there is such a row already."""
+    column = "id" if table == "documents" else "name"
+    free, number = name, 2
+    while rows(connection, f"SELECT 1 FROM {table} WHERE {column} = ?", (free,)):
+        free = f"{name}-{number}"
+        number += 1
+    return free

@@ -1,0 +1,1 @@
+"""Words: tokens, stems, languages, scripts, spelling, and Markdown as plain text."""

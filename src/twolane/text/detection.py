@@ -1,0 +1,146 @@
+"""The language of a passage: by script, then by function words, then by a detector."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Protocol, cast
+
+from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.scripts import USUAL, script_for, script_of
+from twolane.text.tokens import plain_form, token_texts
+
+# Below this many words a detector guesses ("chat" is Quechua to it); the usual language is safer.
+_ENOUGH_WORDS = 6
+
+# A hundred words settle a language; the rest of a passage would only cost time.
+_SAMPLE = 800
+
+# Of Russian prose this much and more is letters, and the rest is spaces and signs.
+_MOST = 0.6
+
+_CYRILLIC_WORD = re.compile(r"(?<!\w)[\u0400-\u04ff]+")
+_UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
+_RUSSIAN = re.compile("[ыэъЫЭЪ]")
+_SERBIAN = re.compile("[ђјљњћџЂЈЉЊЋЏ]")
+
+
+def language_of(text: str, candidates: Sequence[str], usual: str | None = None) -> str | None:
+    """The language of a passage, or None for one without words (numbers, symbols).
+
+    `usual` is the language of what stands around the passage:
+    it is believed where the script fits and the function words do not say otherwise.
+    """
+    sample = text[:_SAMPLE]
+    if not sample.isascii() and _is_all_cyrillic(sample):
+        return _cyrillic(sample, _fitting(tuple(candidates), "cyrillic"))
+    found = [token for token in token_texts(sample) if not token[0].isdigit()]
+    if not found:
+        return None
+    # Most texts are plain, and what is not a digit in them is a Latin letter.
+    script = "latin" if sample.isascii() else _main_script(found)
+    fitting = _fitting(tuple(candidates), script)
+    if script == "cyrillic":
+        return _cyrillic(sample, fitting)
+    if len(fitting) <= 1:
+        return fitting[0] if fitting else USUAL.get(script)
+    clear = _by_function_words(found, fitting)
+    if clear:
+        return clear
+    if usual and script_for(usual) == script:
+        return usual
+    if len(found) < _ENOUGH_WORDS:
+        return USUAL[script] if USUAL.get(script) in fitting else fitting[0]
+    return _by_detector(sample, fitting)
+
+
+@lru_cache(maxsize=256)
+def _fitting(candidates: tuple[str, ...], script: str) -> tuple[str, ...]:
+    return tuple(language for language in candidates if script_for(language) == script)
+
+
+def _main_script(found: Sequence[str]) -> str:
+    scripts: dict[str, int] = {}
+    for token in found:
+        # A run of unbroken script is one token and may mix Chinese characters with kana.
+        pieces = token if token[0] >= "\u2e80" else (token,)
+        for piece in pieces:
+            script = script_of(piece)
+            scripts[script] = scripts.get(script, 0) + len(piece)
+    main = max(scripts, key=lambda name: (scripts[name], name))
+    # Japanese is mostly written with Chinese characters; a little kana tells it apart.
+    return "kana" if main == "han" and scripts.get("kana", 0) * 10 > scripts["han"] else main
+
+
+def _is_all_cyrillic(sample: str) -> bool:
+    """Whether Cyrillic words make so much of a text that nothing else can be its script.
+
+    A text in which they make less is looked at word by word.
+    """
+    return sum(map(len, _CYRILLIC_WORD.findall(sample))) > len(sample) * _MOST
+
+
+def _cyrillic(sample: str, fitting: Sequence[str]) -> str:
+    if "uk" in fitting and _UKRAINIAN.search(sample) and not _RUSSIAN.search(sample):
+        return "uk"
+    if "sr" in fitting and _SERBIAN.search(sample):
+        return "sr"
+    if "ru" in fitting or not fitting:
+        return "ru"
+    return fitting[0]
+
+
+def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | None:
+    """The language whose function words clearly lead, or None when it is close."""
+    votes = {language: 0 for language in fitting if language in FUNCTION_WORDS}
+    # Most words are no function words, and no language votes for them.
+    for speakers in filter(None, map(_speakers_of, found)):
+        for language in speakers:
+            if language in votes:
+                votes[language] += 1
+    ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
+    if not ranked or ranked[0][1] < 3:
+        return None
+    runner_up = ranked[1][1] if len(ranked) > 1 else 0
+    return ranked[0][0] if ranked[0][1] >= 1.5 * runner_up else None
+
+
+@lru_cache(maxsize=1 << 13)
+def _speakers_of(token: str) -> tuple[str, ...]:
+    return _speakers().get(plain_form(token), ())
+
+
+@lru_cache(maxsize=1)
+def _speakers() -> dict[str, tuple[str, ...]]:
+    """The languages that each function word belongs to."""
+    speakers: dict[str, list[str]] = {}
+    for language, words in FUNCTION_WORDS.items():
+        for word in words:
+            speakers.setdefault(word, []).append(language)
+    return {word: tuple(languages) for word, languages in speakers.items()}
+
+
+class _Detector(Protocol):
+    def classify(self, text: str) -> tuple[str, float]: ...
+
+
+_detectors: dict[tuple[str, ...], _Detector] = {}
+
+
+def _by_detector(sample: str, fitting: Sequence[str]) -> str:
+    """The detector's choice among a few languages; it is poor when it may choose freely."""
+    key = tuple(fitting)
+    detector = _detectors.get(key)
+    if detector is None:
+        detector = _detectors[key] = _load_detector(key)
+    return str(detector.classify(sample)[0])
+
+
+def _load_detector(languages: tuple[str, ...]) -> _Detector:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    detector = LanguageIdentifier.from_model_file(MODEL_FILE)
+    known = set(detector.labels)
+    detector.set_languages([language for language in languages if language in known] or None)
+    return cast("_Detector", detector)

@@ -1,0 +1,189 @@
+"""Texts letter by letter: how they are compared, and where one stands in another.
+
+Two spellings count as equal if they differ in case, in accents of Latin and Greek letters, in
+`ё` for `е`, in compatibility forms (full width, ligatures) or in how wide their spaces are.
+Stores and results both look through here, so that what is found can also be shown.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from twolane.model.candidate import Match
+from twolane.model.document import Document
+from twolane.text.scripts import script_of
+from twolane.text.tokens import PLAIN_LETTERS, fold, is_edge
+
+# Shorter texts are in everything: they must begin a word.
+SHORTEST = 3
+
+# The fields that name a document, in the order in which they count, and those that tell of it.
+NAMES = ("title", "aliases", "path", "url", "tags")
+TEXTS = ("description", "headings", "body")
+
+# A letter with the signs that belong to it; what is folded together is cut together.
+_LETTER = re.compile(r"\s+|.[\u0300-\u036f\u0483-\u0487\u1160-\u11ff\u3099\u309a]*", re.DOTALL)
+_SIGNS = re.compile("[\u0300-\u036f]")
+# Folded texts mostly hold nothing but these, which have no accents to lose.
+_UNUSUAL = re.compile("[^\x01-\x7f\u0430-\u044f—–«»“”„•·°×→]")
+
+
+def spelled(text: str) -> str:
+    """The spelling under which texts are compared; spaces and line breaks are one space."""
+    if text.isascii():
+        return " ".join(text.lower().replace("\0", " ").split())
+    folded = fold(text)
+    if not _UNUSUAL.search(folded):
+        return " ".join(folded.split())
+    folded = _SIGNS.sub("", folded).replace("\0", " ")
+    return " ".join(folded.translate(_BARE_LETTERS).split())
+
+
+def holds(text: str, needle: str) -> bool:
+    """Whether the text, once spelled, holds the spelled needle; signs are mostly told without."""
+    if any(map(str.isalnum, needle)):
+        return needle in spelled(text)
+    if needle in text:
+        return True
+    # Nothing but what is usual is spelled as it is written, apart from its letters.
+    usual = text.isascii() or not _UNUSUAL.search(text.lower().replace("ё", "е"))
+    return not usual and needle in spelled(text)
+
+
+def match_in(
+    id: str,
+    languages: tuple[str, ...],
+    needle: str,
+    fields: Iterable[tuple[str, Iterable[str]]],
+) -> Match | None:
+    """Where the document with these fields holds the spelled needle, None if nowhere.
+
+    The first field that holds it counts, and in it the first place between two word edges,
+    or else the first place.
+    """
+    for name, texts in fields:
+        found = []
+        for text in map(spelled, texts):
+            place = place_in(text, needle)
+            if place is not None:
+                found.append((*place, len(text)))
+        if found:
+            inside, at, length = min(found)
+            return Match(id, languages, name, at, length, whole=not inside)
+    return None
+
+
+def place_in(text: str, needle: str) -> tuple[bool, int] | None:
+    """Whether the needle is only inside of words, and where: the best place in a spelled text.
+
+    A needle of one or two signs counts only where a word begins.
+    """
+    first = None
+    at = text.find(needle) if needle else -1
+    while at >= 0:
+        begins = is_edge(text, at)
+        if begins or len(needle) >= SHORTEST:
+            if begins and is_edge(text, at + len(needle)):
+                return False, at
+            first = at if first is None else first
+        at = text.find(needle, at + 1)
+    return None if first is None else (True, first)
+
+
+def places(text: str, needle: str) -> list[tuple[int, int]]:
+    """Where the needle stands in the text as it is written: begin and end, apart from each other.
+
+    Only places that `place_in` would count.
+    """
+    if not needle or place_in(spelled(text), needle) is None:
+        return []
+    folded, starts, ends = _mapped(text)
+    found = []
+    at = folded.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        if len(needle) >= SHORTEST or is_edge(folded, at):
+            found.append((starts[at], ends[end - 1]))
+            at = folded.find(needle, end)
+        else:
+            at = folded.find(needle, at + 1)
+    return found
+
+
+def fields_of(
+    document: Document, names: Sequence[str] = (*NAMES, *TEXTS)
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What a person sees of the document, field by field, in the order in which fields count."""
+    for name in names:
+        yield name, _texts(document, name)
+
+
+def _texts(document: Document, field: str) -> tuple[str, ...]:
+    match field:
+        case "title":
+            return (document.title,)
+        case "aliases":
+            return document.aliases
+        case "path":
+            return (document.path or "",)
+        case "url":
+            return (document.url or "",)
+        case "tags":
+            return document.tags
+        case "description":
+            return document.description, document.summary, *document.arguments
+        case "headings":
+            return tuple(heading.text for heading in document.headings)
+        case _:
+            return (document.body,)
+
+
+def _mapped(text: str) -> tuple[str, list[int], list[int]]:
+    """The spelled text with the place in the text that each of its signs comes from."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for letter in _LETTER.finditer(text):
+        written = letter.group()
+        folded = " " if written.isspace() else _letter(written)
+        if folded == " " and (not pieces or pieces[-1] == " "):
+            continue
+        pieces.append(folded)
+        starts += [letter.start()] * len(folded)
+        ends += [letter.end()] * len(folded)
+    return "".join(pieces), starts, ends
+
+
+@lru_cache(maxsize=1 << 14)
+def _letter(written: str) -> str:
+    # Between two letters, so that a sign which folds into a space is not stripped.
+    return spelled(f"x{written}x")[1:-1]
+
+
+def _bare(char: str) -> str:
+    """A Latin or Greek letter without its accent or as two; any other sign as it is."""
+    if char.isascii():
+        return char
+    if char in PLAIN_LETTERS:
+        return PLAIN_LETTERS[char]
+    if not char.isalpha() or script_of(char) not in ("latin", "greek"):
+        return char
+    return unicodedata.normalize("NFD", char)[:1] or char
+
+
+class Spellings(dict[int, str]):
+    """A table for `str.translate` that asks how a sign is spelled when it first meets it."""
+
+    def __init__(self, spell: Callable[[str], str]) -> None:
+        super().__init__()
+        self._spell = spell
+
+    def __missing__(self, sign: int) -> str:
+        spelling = self[sign] = self._spell(chr(sign))
+        return spelling
+
+
+_BARE_LETTERS = Spellings(_bare)
