@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from twolane import Answer, Library, Mode, Settings
+from twolane import Library, Mode, Settings
+from twolane.model.answer import Feature
 
 
 @pytest.fixture
@@ -25,17 +26,17 @@ def library(tmp_path: Path) -> Library:
 
 def test_one_of_two_is_enough(library: Library) -> None:
     """A document with one alternative has all that was asked for, like one with both."""
-    found = library.search("soup OR bread", mode=Mode.LEXICAL)
-    assert covered(found) == {"trip.md": 1.0, "bread.md": 1.0}
+    assert covered(library, "soup OR bread") == {"notes/trip.md": 1.0, "notes/bread.md": 1.0}
 
 
 def test_words_without_operators_count_by_share(library: Library) -> None:
     """The same words without an operator are all wanted, so that one of them is a part."""
-    found = covered(library.search("soup bread", mode=Mode.LEXICAL))
-    assert found["trip.md"] == 1.0
-    assert found["bread.md"] < 0.6
+    found = covered(library, "soup bread")
+    assert found["notes/trip.md"] == pytest.approx(1.0)
+    assert found["notes/bread.md"] < 0.6
 
 
-def covered(answer: Answer) -> dict[str | None, float]:
-    """The share of the query that each result holds."""
-    return {one.path: one.signs.coverage for one in answer.results if one.signs}
+def covered(library: Library, query: str) -> dict[str, float]:
+    """The share of the query that each document holds."""
+    found = library.candidates(query, mode=Mode.LEXICAL)
+    return {one.id: one.features[Feature.COVERAGE] for one in found}

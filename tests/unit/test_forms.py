@@ -229,8 +229,8 @@ class TestLearning:
         library.index(write_notes(tmp_path / "v", notes(SUBJECTS)))
         library.index(write_notes(tmp_path / "w", own))
         library.embed()
-        found = library.search("what is known of kites", mode="semantic").results
-        scores = {one.id: one.contributions[0].score for one in found}
+        found = library.candidates("what is known of kites", mode="semantic")
+        scores = {one.id: one.similarity for one in found}
         for one in SUBJECTS:
             assert scores[f"v/{one}.md"] == pytest.approx(scores[f"w/{one}.md"], abs=1e-6)
 
@@ -241,7 +241,7 @@ class TestLearning:
         library.embed()
         with_forms = passages(library)
         settings = Settings(
-            db=tmp_path / "x.db", embedding={"embedder": "hashing"}, ranking={"forms": False}
+            db=tmp_path / "x.db", embedding={"embedder": "hashing"}, ranking={"boilerplate": False}
         )
         with Library.open(settings=settings) as off:
             assert off.embed().embedded == len(SUBJECTS)

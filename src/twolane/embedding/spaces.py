@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from twolane.embedding.centring import block, centred_query, same_means
-from twolane.embedding.length_bias import without_brevity
 from twolane.model.errors import EmbedderError, EmbedderUnavailable
 from twolane.model.space import Generation, GenerationState, Space
 from twolane.ports import Stores
@@ -150,13 +149,10 @@ def embed_query(
     text: str,
     languages: Collection[str],
     vectors: VectorIndex,
-    *,
-    brevity: bool = False,
 ) -> Vector:
     """The query's vector in the generation's space; vectors of different spaces never meet.
 
     Where the space is centred, so is the query: by the mean of its language if that is clear.
-    With `brevity`, what short texts have in common is taken out.
     """
     generation = served.generation
     try:
@@ -168,8 +164,7 @@ def embed_query(
         raise EmbedderError(f"{type(error).__name__}: {error}") from error
     # Most spaces have no accent; their searches need not ask for means that do not exist.
     means = {} if block(generation.space) is None else vectors.means(generation.number)
-    centred = centred_query(vector, languages, means, generation.space)
-    return without_brevity(centred, generation.space) if brevity else centred
+    return centred_query(vector, languages, means, generation.space)
 
 
 class Background:

@@ -134,12 +134,12 @@ def _group(group: Group) -> Iterator[str]:
     for entry in group.entries:
         yield from _changes(first.label, entry)
     for entry in group.entries:
-        right, other = dense_scores(entry.summary.run)
+        right, other = relevances(entry.summary.run)
         if right and other:
             yield (
-                f"Similarities ({markdown_text(entry.label)}): {median(right):.2f} is the median "
+                f"Relevance ({markdown_text(entry.label)}): {median(right):.2f} is the median "
                 f"of {len(right)} right results, {median(other):.2f} of {len(other)} others. "
-                f"A right one is more similar with a chance of {share(auroc(right, other))}."
+                f"A right one is rated higher with a chance of {share(auroc(right, other))}."
             )
             break
     yield from _hardest(last)
@@ -172,32 +172,30 @@ def _changes(baseline: str, entry: Entry) -> Iterator[str]:
         if queries:
             more = f", the first {LISTED} of {len(queries)}" if len(queries) > LISTED else ""
             yield f"Got {name}{more}:"
-            head = ["query", "Δ", "ranks of right answers", "votes for the first now"]
+            head = ["query", "Δ", "ranks of right answers", "why the first is there now"]
             yield markdown_table(head, [_moved(one) for one in queries[:LISTED]])
 
 
 def _moved(one: Change) -> list[str]:
-    votes = [
-        f"{vote.lane} {'abstained' if vote.abstained else f'rank {vote.rank}'}"
-        for vote in (one.now.votes if one.now else ())
+    shares = [
+        f"{name} {share_:+.1f}" for name, share_ in (one.now.shares if one.now else {}).items()
     ]
     before, after = (
         ", ".join(map(str, ranks)) or "none" for ranks in (one.ranks_before, one.ranks_after)
     )
-    return [one.query, change(one.delta), f"{before} → {after}", ", ".join(votes) or "–"]
+    return [one.query, change(one.delta), f"{before} → {after}", ", ".join(shares) or "–"]
 
 
-def dense_scores(run: Run) -> tuple[list[float], list[float]]:
-    """The similarities of right and of other results, as far as the run kept them."""
+def relevances(run: Run) -> tuple[list[float], list[float]]:
+    """The relevances of right and of other results, as far as the run kept them."""
     grades = {query.id: query.grades for query in run.golden.queries}
     right: list[float] = []
     other: list[float] = []
     for one in run.asked:
         names = as_references([place.path for place in one.ranking], grades[one.id])
         for name, place in zip(names, one.ranking, strict=True):
-            for vote in place.votes:
-                if vote.lane == "dense" and vote.score is not None:
-                    (right if grades[one.id].get(name, 0) >= 1 else other).append(vote.score)
+            if place.relevance is not None:
+                (right if grades[one.id].get(name, 0) >= 1 else other).append(place.relevance)
     return right, other
 
 

@@ -40,24 +40,13 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
-    """What one lane gave one document; `score` is the lane's own: a similarity in the dense one."""
-
-    lane: str
-    rank: int | None
-    value: float
-    abstained: bool = False
-    score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
-    """One document of a ranking."""
+    """One document of a ranking; `shares` are what its features gave it, in log-odds."""
 
     path: str
     score: float
     relevance: float | None = None
-    votes: tuple[Vote, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +157,7 @@ def _asked(id: str, answer: Answer, names: Names, ms: float) -> Asked:
             names.of(result),
             result.score,
             result.relevance,
-            tuple(
-                Vote(str(one.lane), one.rank, one.value, one.abstained, one.score)
-                for one in result.contributions
-            ),
+            {str(one.feature): round(one.share, 3) for one in result.contributions},
         )
         for result in answer.results
     )
@@ -262,7 +248,8 @@ def _read(one: dict[str, Any]) -> Asked:
             str(place["path"]),
             float(place["score"]),
             place["relevance"],
-            tuple(Vote(**vote) for vote in place["votes"]),
+            # Runs that were stored before there was a ranking model have none.
+            place.get("shares", {}),
         )
         for place in one["ranking"]
     )

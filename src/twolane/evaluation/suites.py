@@ -11,7 +11,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,19 @@ class SuiteSet:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Golden sets in groups, in the order of the file."""
+    """Golden sets in groups, in the order of the file.
+
+    For fits: `weights` are what a set or a group counts, `together` sets that share documents.
+    """
 
     name: str
     sets: tuple[SuiteSet, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    together: tuple[frozenset[str], ...] = ()
+
+    def weight(self, one: SuiteSet) -> float:
+        """How much a set counts in a fit: what is said of it, or of its group, or 1."""
+        return self.weights.get(one.golden.name, self.weights.get(one.group, 1.0))
 
     def only(self, names: Sequence[str]) -> Suite:
         """The suite with the sets and groups of these names alone; without names, all of it."""
@@ -50,7 +59,7 @@ class Suite:
         if missing := [name for name in names if name not in known]:
             raise BadInput(f"no set or group {missing[0]!r}; there are {', '.join(sorted(known))}")
         kept = [one for one in self.sets if not names or {one.group, one.golden.name} & {*names}]
-        return Suite(self.name, tuple(kept))
+        return replace(self, sets=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +140,9 @@ def load_suite(path: Path) -> Suite:
     groups = data.get("groups") if isinstance(data, dict) else None
     if not isinstance(groups, dict) or not groups:
         raise BadInput(f'{path} names no sets; write [groups] and name = ["golden/*.json"]')
-    if unknown := set(data) - {"name", "groups"}:
-        raise BadInput(f"{path}: unknown {', '.join(sorted(unknown))}; it has name and groups")
+    if unknown := set(data) - {"name", "groups", "weights", "together"}:
+        told = ", ".join(sorted(unknown))
+        raise BadInput(f"{path}: unknown {told}; it has name, groups, weights and together")
     sets = [
         SuiteSet(group, place, _checked(place))
         for group, patterns in groups.items()
@@ -141,7 +151,14 @@ def load_suite(path: Path) -> Suite:
     names = [one.golden.name for one in sets]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"{path}: two sets are called {', '.join(sorted(twice))}; rename one")
-    return Suite(str(data.get("name") or path.stem), tuple(sets))
+    try:
+        weights = {str(name): float(value) for name, value in data.get("weights", {}).items()}
+        together = tuple(frozenset(map(str, names)) for names in data.get("together", []))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BadInput(
+            f'{path}: write [weights] and name = 0.5, together = [["set", "set"]] ({error})'
+        ) from error
+    return Suite(str(data.get("name") or path.stem), tuple(sets), weights, together)
 
 
 def _checked(place: Path) -> GoldenSet:

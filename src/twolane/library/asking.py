@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from twolane.library.held import LOCAL, Held
 from twolane.model import deadlines
 from twolane.model.answer import Answer, Mode, Order
+from twolane.model.candidate import Candidate
 from twolane.model.document import Chunk, Document
 from twolane.model.errors import BadInput, TooSlow
 from twolane.model.permissions import require
 from twolane.model.scope import ANYWHERE, Capability, Scope
 from twolane.ports.documents import Facets, Part
+from twolane.ports.generations import serving
 from twolane.query.lookup import named
 from twolane.query.missing_tags import missing_tags
 from twolane.results.paging import Pages
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.explain.similar import SimilarAnswer, Similarities
     from twolane.explain.why import Diagnoser, Diagnosis
+    from twolane.ports.vectors import Vector
     from twolane.ranking.phrasings import Phrasings
     from twolane.results.excerpts import Excerpt
 
@@ -86,15 +89,38 @@ class Asking(Held):
         ranked = rank_phrasings(
             self._searcher, text, phrasings, scope, mode=mode, limit=limit, weight=weight
         )
-        answer = answer_of(self._stores.documents, text, mode, ranked, ranked.fused[:limit])
+        answer = answer_of(self._stores.documents, text, mode, ranked, ranked.candidates[:limit])
         return replace(answer, took_ms=(time.perf_counter() - started) * 1000)
 
     def _without_results(self, answer: Answer, scope: Scope) -> Answer:
         """The answer with what may be the reason that it is empty."""
-        asked = self._searcher.asked(answer.query, scope, mode=answer.mode)
+        query = self._searcher.analyze(answer.query, scope, mode=answer.mode)
         return replace(
-            answer, missing_tags=missing_tags(self._stores.documents, asked.scope, scope)
+            answer, missing_tags=missing_tags(self._stores.documents, query.scope, scope)
         )
+
+    def candidates(
+        self,
+        text: str,
+        *,
+        scope: Scope = LOCAL,
+        mode: Mode | str = Mode.HYBRID,
+        limit: int | None = None,
+    ) -> Sequence[Candidate]:
+        """Every document that the lanes bring for a query, best first, with its features.
+
+        For those who measure or fit the ranking; nothing is made up to be shown.
+        """
+        wanted = _checked(limit, self.settings)
+        with self._in_time():
+            return self._searcher.rank(text, scope, mode=Mode(mode), limit=wanted).candidates
+
+    def vector_sample(self, size: int) -> list[tuple[str, Vector]]:
+        """Some vectors of the generation that serves, each with a document that has it."""
+        generation = serving(self._stores)
+        if generation is None:
+            return []
+        return self._stores.vectors.sample(generation.number, size=size)
 
     def why(
         self,

@@ -184,9 +184,9 @@ def database_path(settings: Settings) -> Path:
     return settings.db or _user_path("data") / "twolane.db"
 
 
-def relevance_path(settings: Settings) -> Path:
-    """The file of the user's own fits of relevance; it may not exist."""
-    return settings.search.relevance_file or _user_path("data") / "relevance.json"
+def model_path(settings: Settings) -> Path:
+    """The file of the user's own weights of the ranking model; it may not exist."""
+    return settings.ranking.model_file or _user_path("data") / "model.json"
 
 
 def cache_path(settings: Settings) -> Path:

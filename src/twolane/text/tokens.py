@@ -207,10 +207,15 @@ def read(text: str, held: Collection[str]) -> Reading:
 
     Short queries are easily mistaken, so this gives a set:
     all held languages of the query's scripts, narrowed only by function words.
+    A name in another script makes no sentence one of another language, and numbers have none.
     """
     plausible: set[str] = set()
     votes: dict[str, int] = {}
-    for token in tokens(text):
+    scripts = set()
+    found = tokens(text)
+    words = [token for token in found if any(map(str.isalpha, token.text))]
+    for token in words or found:
+        scripts.add(script_of(token.text))
         fitting = _held_for(token.text, held) or stemming_languages(token.text, ())
         plausible.update(fitting)
         for language in fitting:
@@ -218,12 +223,10 @@ def read(text: str, held: Collection[str]) -> Reading:
                 votes[language] = votes.get(language, 0) + 1
     if votes:
         most = max(votes.values())
-        scripts = {script_for(language) for language in votes}
-        plausible = {
-            language
-            for language in plausible
-            if votes.get(language) == most or script_for(language) not in scripts
-        }
+        plausible = {language for language in plausible if votes.get(language) == most}
+    if "kana" in scripts and "ja" in plausible:
+        # Japanese is written with Chinese characters, too, but Chinese never with kana.
+        plausible.discard("zh")
     return Reading(frozenset(plausible), bool(plausible) and any(map(_is_prose, text.split())))
 
 

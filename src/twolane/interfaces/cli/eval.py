@@ -11,6 +11,7 @@ import typer
 from twolane.interfaces.cli.eval_ablate import ablate
 from twolane.interfaces.cli.eval_calibrate import calibrate
 from twolane.interfaces.cli.eval_compare import compare, gate
+from twolane.interfaces.cli.eval_fit import fit
 from twolane.interfaces.cli.eval_freshness import freshness
 from twolane.interfaces.cli.eval_golden import golden
 from twolane.interfaces.cli.eval_report import report, tables
@@ -24,6 +25,7 @@ COMMANDS = (
     compare,
     gate,
     ablate,
+    fit,
     calibrate,
     report,
     tables,

@@ -16,7 +16,7 @@ from twolane.interfaces.wire import evaluation as wire
 
 if TYPE_CHECKING:
     from twolane.evaluation.comparing import Change, Comparison
-    from twolane.evaluation.runs import Place, Run, Vote
+    from twolane.evaluation.runs import Place, Run
 
 
 def compare(
@@ -111,12 +111,5 @@ def _first(when: str, ranks: Sequence[int], first: Place | None) -> str:
     if first is None:
         return f"{when:<6}  no right answer"
     at = ", ".join(map(str, ranks))
-    votes = ", ".join(_vote(vote) for vote in first.votes)
-    return f"{when:<6}  rank {at}  {first.path}  ({votes or 'no votes kept'})"
-
-
-def _vote(vote: Vote) -> str:
-    if vote.abstained:
-        return f"{vote.lane} abstained {vote.value:.4f}"
-    score = "" if vote.score is None else f" score {vote.score:.3g}"
-    return f"{vote.lane} rank {vote.rank}{score} vote {vote.value:.4f}"
+    shares = ", ".join(f"{name} {share:+.2f}" for name, share in first.shares.items())
+    return f"{when:<6}  rank {at}  {first.path}  ({shares or 'no features kept'})"
