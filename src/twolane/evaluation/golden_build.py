@@ -19,6 +19,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from twolane import BadInput, Document, Library, NoSuchDocument, Scope, analyze, digest
+from twolane.evaluation.files import with_fences
 from twolane.evaluation.golden import Evidence, GoldenQuery, GoldenSet, Names, folded
 
 KINDS = ("title", "alias", "heading", "anchor", "phrase")
@@ -267,7 +268,6 @@ LONGEST = 8
 
 # A rare word must be able to carry a phrase: numbers, codes and stubs cannot.
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SENTENCE = re.compile(r"[^.!?…;:()\[\]«»“”\"—]+")
 # Lines of markup, and marks inside a line that make its words something else than prose.
 _NO_PROSE = re.compile(r"\s*(?:#|\||<|\[\^|!\[)|.*(?:\]\(|\[\[|://|`|\{\{|<[a-z/])")
@@ -304,14 +304,10 @@ def rare_phrases(document: Document, number: int, survey: Survey) -> Iterator[tu
 def _sentences(body: str) -> Iterator[tuple[int, str]]:
     """The sentences of lines that are prose, with where they begin."""
     offset = 0
-    fence: str | None = None
-    for line in body.split("\n"):
-        mark = _FENCE.match(line)
-        if mark and (fence is None or mark[1].startswith(fence)):
-            fence = mark[1] if fence is None else None
-        elif fence is None and not _NO_PROSE.match(line):
-            for found in _SENTENCE.finditer(line):
-                yield offset + found.start(), found.group()
+    for _, line, in_code in with_fences(body):
+        if not in_code and not _NO_PROSE.match(line):
+            for sentence in _SENTENCE.finditer(line):
+                yield offset + sentence.start(), sentence.group()
         offset += len(line) + 1
 
 

@@ -27,6 +27,7 @@ from twolane.evaluation.figures import (
     probability,
     share,
 )
+from twolane.evaluation.files import with_fences
 from twolane.evaluation.golden import as_references
 from twolane.evaluation.metrics import MEASURES, Row, auroc
 from twolane.evaluation.runs import Run, Summary, load_run, summarise
@@ -340,7 +341,6 @@ def html_report(gathered: Gathered) -> str:
 
 _BEGIN = re.compile(r"<!-- eval:(\S+)((?: [a-z]+=\S+)*) -->")
 _END = "<!-- /eval -->"
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _STAMPED = re.compile(r"(.+)-([0-9]{8}-[0-9]{6})(?:-([0-9]+))?")
 
 
@@ -382,7 +382,7 @@ def refreshed(text: str, stored: StoredRuns, source: str) -> str:
     """
     made: list[str] = []
     begun: tuple[int, re.Match[str]] | None = None
-    for number, line, in_code in _with_fences(text.split("\n")):
+    for number, line, in_code in with_fences(text):
         if begun is None:
             made.append(line)
             if not in_code and (found := _BEGIN.fullmatch(line.strip())):
@@ -435,15 +435,3 @@ def _origin(found: Sequence[tuple[str, Run]]) -> str:
 
 
 _NO_MACHINE = dict.fromkeys(("system", "processor", "cores"))
-
-
-def _with_fences(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
-    """The lines, numbered from 1, and whether each is inside a block of code."""
-    fence: str | None = None
-    for number, line in enumerate(lines, start=1):
-        mark = _FENCE.match(line)
-        if mark and (fence is None or mark[1].startswith(fence)):
-            fence = mark[1] if fence is None else None
-            yield number, line, True
-        else:
-            yield number, line, fence is not None

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from twolane import BadInput
 from twolane.evaluation.figures import change_with_interval, mean_with_interval, milliseconds
 from twolane.evaluation.files import read_artefact, read_text, write_text
@@ -321,20 +323,6 @@ def load_suite_run(path: Path) -> SuiteRun:
     """Read a run of a suite, or say what is wrong with the file."""
     document = read_artefact(path, FORMAT, "suite")
     try:
-        sets = tuple(_set_run(one) for one in document.pop("sets"))
-        return SuiteRun(sets=sets, **document)
-    except (KeyError, TypeError, ValueError) as error:
+        return msgspec.convert(document, SuiteRun)
+    except msgspec.ValidationError as error:
         raise BadInput(f"{path} is not a complete run: {error}; run it again") from error
-
-
-def _set_run(data: dict[str, Any]) -> SetRun:
-    queries = tuple(
-        QueryRanks(
-            one["id"],
-            {id: (grade, rank) for id, (grade, rank) in one["judged"].items()},
-            tuple(one["relevance"]),
-            one["ms"],
-        )
-        for one in data.pop("queries")
-    )
-    return SetRun(queries=queries, **data)
