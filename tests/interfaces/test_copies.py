@@ -13,6 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.builders import open_library
 from tests.interfaces.conftest import Cli
 from twolane import Draft, Library, Settings
 from twolane.library import keep_copy
@@ -140,7 +141,7 @@ def test_the_log_of_a_damaged_database_is_kept(twolane: Cli, tmp_path: Path) -> 
 
 def large(db: Path) -> None:
     """A database that takes a while to be copied."""
-    with Library.open(settings=Settings(db=db, embedding={"embedder": "none"})) as library:
+    with open_library(db, "none") as library:
         library.save_all(
             Draft(f"d{n}", body=" ".join(f"word{n * k % 9973}" for k in range(200)))
             for n in range(2000)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import open_library
 from twolane import Library, Settings
 from twolane.evaluation.golden_formats import load_golden
 from twolane.model.document import Kind
@@ -48,10 +49,7 @@ def test_the_default_is_what_the_mixed_set_says(tmp_path: Path) -> None:
     own = {f"{one.title}": one.id for one in dice.sample(crowd, 60)}
     shares: dict[int, tuple[float, float]] = {}
     for floor in (0, 1):
-        settings = Settings(
-            db=tmp_path / "x.db", embedding={"embedder": "none"}, ranking={"kind_floor": floor}
-        )
-        with Library.open(settings=settings) as library:
+        with open_library(tmp_path / "x.db", "none", ranking={"kind_floor": floor}) as library:
             if not floor:
                 library.index(BENCHMARKS / "vaults" / "desk")
                 library.save_all(crowd)

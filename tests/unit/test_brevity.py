@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from twolane import Library, Settings
+from tests.builders import open_library
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.embedding.embedders.use import UseEmbedder
 from twolane.embedding.length_bias import without_brevity
@@ -64,10 +64,7 @@ def test_stubs_do_not_come_first(tmp_path: Path) -> None:
         (notes / f"{name}.md").write_text("")
     stubs = {}
     for brevity in (True, False):
-        settings = Settings(
-            db=tmp_path / "library.db", embedding={"embedder": "use"}, ranking={"brevity": brevity}
-        )
-        with Library.open(settings=settings) as library:
+        with open_library(tmp_path / "library.db", "use", ranking={"brevity": brevity}) as library:
             library.index(notes)
             library.embed()
             first = [library.search(word).results[0].title for word in STRAY]
@@ -85,10 +82,7 @@ def test_stubs_are_not_similar_to_each_other(tmp_path: Path) -> None:
         (notes / f"{name}.md").write_text("")
     nearest, tomatoes = {}, {}
     for brevity in (True, False):
-        settings = Settings(
-            db=tmp_path / "library.db", embedding={"embedder": "use"}, ranking={"brevity": brevity}
-        )
-        with Library.open(settings=settings) as library:
+        with open_library(tmp_path / "library.db", "use", ranking={"brevity": brevity}) as library:
             library.index(notes)
             library.embed()
             nearest[brevity] = library.similar("Inbox", limit=1).results[0].similarity or 0.0

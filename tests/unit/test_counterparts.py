@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import unit, write_notes
-from twolane import Library, Settings
+from tests.builders import open_library, unit, write_notes
 from twolane.model.answer import Counterpart, Lane
 from twolane.model.candidate import Hit, Neighbour
 from twolane.ranking.fusion import Ranking, fuse
@@ -157,10 +156,7 @@ NOTES = {
 def test_the_whole_of_it(tmp_path: Path) -> None:
     """With the default model a note and its translation come first, and the diagnosis says why."""
     write_notes(tmp_path / "notes", NOTES)
-    settings = Settings(
-        db=tmp_path / "x.db", cache=tmp_path / "cache", embedding={"embedder": "use"}
-    )
-    with Library.open(settings=settings) as library:
+    with open_library(tmp_path / "x.db", "use", cache=tmp_path / "cache") as library:
         library.index(tmp_path / "notes")
         library.embed()
         asked = "how to keep mice out of the hive in frost"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from twolane import Answer, Library, Mode, Settings
+from tests.builders import open_library
+from twolane import Answer, Library, Mode
 
 
 @pytest.fixture
@@ -16,9 +17,7 @@ def library(tmp_path: Path) -> Library:
     (notes / "bread.md").write_text("# Bread\n\nBread, then more bread, and bread again.\n")
     (notes / "trip.md").write_text("# A trip\n\nOn the way we had soup with bread by the lake.\n")
     (notes / "lake.md").write_text("# The lake\n\nWe swam, and slept in the grass.\n")
-    opened = Library.open(
-        settings=Settings(db=tmp_path / "library.db", embedding={"embedder": "none"})
-    )
+    opened = open_library(tmp_path / "library.db", "none")
     opened.index(notes)
     return opened
 

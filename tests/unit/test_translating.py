@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane import Library, Settings
+from tests.builders import open_library
+from twolane import Library
 from twolane.model.answer import Lane
 from twolane.model.candidate import Candidate, Frequencies
 from twolane.model.scope import Word
@@ -104,9 +105,7 @@ NOTES = {
 def library(tmp_path: Path) -> Library:
     for name, text in NOTES.items():
         (tmp_path / name).write_text(text, "utf-8")
-    library = Library.open(
-        settings=Settings(db=tmp_path / "notes.db", embedding={"embedder": "none"})
-    )
+    library = open_library(tmp_path / "notes.db", "none")
     library.index(tmp_path)
     return library
 
@@ -145,10 +144,5 @@ def test_translation_can_be_switched_off_and_leaves_other_modes_alone(
     question = "how long should the bread dough rest"
     with library:
         assert library.search(question, mode="lexical").results == ()
-    settings = Settings(
-        db=tmp_path / "notes.db",
-        embedding={"embedder": "none"},
-        ranking={"translation_weight": 0.0},
-    )
-    with Library.open(settings=settings) as other:
+    with open_library(tmp_path / "notes.db", "none", ranking={"translation_weight": 0.0}) as other:
         assert other.search(question).results == ()
