@@ -164,15 +164,15 @@ class _Maker:
                     evidence = Evidence(documents[source].name, anchor)
                     yield _Candidate(kind, anchor, target, (evidence,))
             return
-        for number, one in enumerate(documents):
+        for number, document in enumerate(documents):
             if kind == "title":
-                yield _Candidate(kind, one.title, number)
+                yield _Candidate(kind, document.title, number)
             elif kind == "alias":
-                yield from (_Candidate(kind, alias, number) for alias in one.aliases)
+                yield from (_Candidate(kind, alias, number) for alias in document.aliases)
             else:
-                for heading in one.headings:
-                    if folded(heading) != folded(one.title):
-                        yield _Candidate(kind, heading, number, (Evidence(one.name, heading),))
+                for heading in document.headings:
+                    if folded(heading) != folded(document.title):
+                        yield _Candidate(kind, heading, number, (Evidence(document.name, heading),))
 
     def _phrases(self) -> Iterator[_Candidate]:
         """Phrases note by note; a note's body is read again only when its turn comes."""
@@ -349,7 +349,7 @@ class Survey:
         names = Names(library)
         for number, document in enumerate(library.documents(scope=scope)):
             self._add(number, document, names.of(document))
-            links += [(number, one.target, one.anchor, one.wiki) for one in document.links]
+            links += [(number, link.target, link.anchor, link.wiki) for link in document.links]
         self._follow(links)
 
     def frequency(self, word: str) -> int:
@@ -430,11 +430,11 @@ class _Places:
         self._documents = documents
         self._by_path: dict[tuple[str, str], int] = {}
         self._by_name: dict[tuple[str, str], set[int]] = {}
-        for number, one in enumerate(documents):
-            for spelt in (one.path, one.path.rpartition(".")[0]):
-                self._by_path[one.collection, spelt] = number
-            for name in (_file(one.path), one.title, *one.aliases):
-                self._by_name.setdefault((one.collection, folded(name)), set()).add(number)
+        for number, document in enumerate(documents):
+            for spelt in (document.path, document.path.rpartition(".")[0]):
+                self._by_path[document.collection, spelt] = number
+            for name in (_file(document.path), document.title, *document.aliases):
+                self._by_name.setdefault((document.collection, folded(name)), set()).add(number)
 
     def find(self, source: int, target: str, *, wiki: bool) -> int | None:
         """The one document that the target names, seen from the source."""

@@ -121,15 +121,15 @@ def markdown_report(gathered: Gathered) -> str:
 
 def _group(group: Group) -> Iterator[str]:
     first, last = group.entries[0], group.entries[-1]
-    labelled = [(one.label, one.summary) for one in group.entries]
+    labelled = [(entry.label, entry.summary) for entry in group.entries]
     yield f"## {markdown_text(group.golden)}"
     if group.description.strip():
         yield _paragraph(group.description)
-    yield summary_table(labelled, [one.comparison for one in group.entries])
+    yield summary_table(labelled, [entry.comparison for entry in group.entries])
     for entry in group.entries:
         yield from _remarks(entry)
     for by in _GROUPS:
-        if any(_rows_by(one.summary, by) for one in group.entries):
+        if any(_rows_by(entry.summary, by) for entry in group.entries):
             yield f"By {by}:"
             yield group_table(labelled, by)
     for entry in group.entries:
@@ -174,7 +174,7 @@ def _changes(baseline: str, entry: Entry) -> Iterator[str]:
             more = f", the first {LISTED} of {len(queries)}" if len(queries) > LISTED else ""
             yield f"Got {name}{more}:"
             head = ["query", "Δ", "ranks of right answers", "votes for the first now"]
-            yield markdown_table(head, [_moved(one) for one in queries[:LISTED]])
+            yield markdown_table(head, [_moved(query) for query in queries[:LISTED]])
 
 
 def _moved(one: Change) -> list[str]:
@@ -193,12 +193,12 @@ def dense_scores(run: Run) -> tuple[list[float], list[float]]:
     grades = {query.id: query.grades for query in run.golden.queries}
     right: list[float] = []
     other: list[float] = []
-    for one in run.asked:
-        names = as_references([place.path for place in one.ranking], grades[one.id])
-        for name, place in zip(names, one.ranking, strict=True):
+    for answer in run.asked:
+        names = as_references([place.path for place in answer.ranking], grades[answer.id])
+        for name, place in zip(names, answer.ranking, strict=True):
             for vote in place.votes:
                 if vote.lane == "dense" and vote.score is not None:
-                    (right if grades[one.id].get(name, 0) >= 1 else other).append(vote.score)
+                    (right if grades[answer.id].get(name, 0) >= 1 else other).append(vote.score)
     return right, other
 
 
@@ -218,7 +218,7 @@ def _hardest(entry: Entry) -> Iterator[str]:
 
 def _provenance(gathered: Gathered) -> str:
     """Where each run came from, and on what."""
-    entries = [(group.golden, one) for group in gathered.groups for one in group.entries]
+    entries = [(group.golden, entry) for group in gathered.groups for entry in group.entries]
     head = ["run", "golden set", "mode", "created", "commit", "embedder", "space", "corpus"]
     rows = []
     for golden, one in entries:
@@ -255,7 +255,7 @@ def group_table(labelled: Sequence[tuple[str, Summary]], by: str) -> str:
     ]
     groups = sorted({group for _, _, rows in held for group in rows})
     rows = [
-        [label, mode, *(share(rows[one].values[0]) if one in rows else "–" for one in groups)]
+        [label, mode, *(share(rows[group].values[0]) if group in rows else "–" for group in groups)]
         for label, mode, rows in held
     ]
     return markdown_table([labelled[0][1].table.measures[0], "mode", *groups], rows)

@@ -91,12 +91,12 @@ class SetRun:
 
     def values(self, measure: str) -> dict[str, float]:
         """Query id → value, for the queries that have an answer."""
-        return {one.id: one.value(measure) for one in self.queries if one.judged}
+        return {query.id: query.value(measure) for query in self.queries if query.judged}
 
     @property
     def milliseconds(self) -> list[float]:
         """How long each query took."""
-        return [one.ms for one in self.queries]
+        return [query.ms for query in self.queries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _checked(place: Path) -> GoldenSet:
 
 
 def _places(path: Path, group: str, patterns: Any) -> Iterator[Path]:
-    if not (isinstance(patterns, list) and all(isinstance(one, str) for one in patterns)):
+    if not (isinstance(patterns, list) and all(isinstance(pattern, str) for pattern in patterns)):
         raise BadInput(f"{path}: the group {group!r} must be a list of paths")
     for pattern in patterns:
         place = Path(os.path.expandvars(pattern)).expanduser()
@@ -189,7 +189,7 @@ def run_suite(suite: Suite, ask: Callable[[SuiteSet], Run]) -> SuiteRun:
 
 def _ranks(run: Run, group: str) -> SetRun:
     rankings = run.rankings
-    answered = {one.id: one for one in run.asked}
+    answered = {answer.id: answer for answer in run.asked}
     queries = []
     for query in run.golden.queries:
         one, grades = answered[query.id], query.grades

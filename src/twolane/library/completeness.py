@@ -85,8 +85,8 @@ def status_of(stores: Stores, scope: Scope, degraded: tuple[Degradation, ...]) -
         failed=sum(record.state == FileState.FAILED for record in records),
         generation=generation,
         generations=tuple(
-            Standing(one, stores.queue.progress(one.number, scope))
-            for one in stores.vectors.generations()
+            Standing(generation, stores.queue.progress(generation.number, scope))
+            for generation in stores.vectors.generations()
         ),
         degraded=degraded,
         location=stores.maintenance.location,

@@ -92,8 +92,8 @@ class Embedding:
         detect_boilerplate(self._stores, self._settings)
         target = self._stores.vectors.open_generation(self._embedders.first.space)
         if retry_failed:
-            for one in self._stores.vectors.generations():
-                self._stores.queue.release(one.number)
+            for generation in self._stores.vectors.generations():
+                self._stores.queue.release(generation.number)
         total = Embedded(target.number, 0, 0, 0, None, 0.0)
         while True:
             filled = []
@@ -202,17 +202,22 @@ class Embedding:
         generations = self._stores.vectors.generations()
         # Where everything wanted is held back, what serves is all that there is.
         coming = any(
-            one.number in numbers and one.state != GenerationState.HELD for one in generations
+            generation.number in numbers and generation.state != GenerationState.HELD
+            for generation in generations
         )
         for state in order:
-            for one in generations:
-                embedder = self._embedders.of(one.space)
-                if one.state != state or embedder is None or embedder.space != one.space:
+            for generation in generations:
+                embedder = self._embedders.of(generation.space)
+                if (
+                    generation.state != state
+                    or embedder is None
+                    or embedder.space != generation.space
+                ):
                     continue
-                if one.number in numbers:
-                    yield _Duty(one, embedder)
+                if generation.number in numbers:
+                    yield _Duty(generation, embedder)
                 elif state in (GenerationState.SERVING, GenerationState.STANDBY):
-                    yield _Duty(one, embedder, _FEW_PASSAGES if coming else None)
+                    yield _Duty(generation, embedder, _FEW_PASSAGES if coming else None)
 
     def _is_too_much(self, duty: _Duty) -> bool:
         if duty.most is None:

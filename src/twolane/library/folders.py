@@ -151,19 +151,25 @@ class Folders:
 
     def _collection_at(self, folder: Path) -> Collection | None:
         root = str(folder.resolve())
-        return next((one for one in self._stores.documents.collections() if one.root == root), None)
+        known = self._stores.documents.collections()
+        return next((collection for collection in known if collection.root == root), None)
 
     def _instead(self, folder: Path) -> str:
         """What to do where there is no such folder."""
-        for one in self._stores.documents.collections():
-            if one.name == str(folder) and one.root and Path(one.root).is_dir():
-                return f"the folder of the collection {one.name!r} is {one.root}: name that"
+        for collection in self._stores.documents.collections():
+            if (
+                collection.name == str(folder)
+                and collection.root
+                and Path(collection.root).is_dir()
+            ):
+                own = f"the folder of the collection {collection.name!r}"
+                return f"{own} is {collection.root}: name that"
         return "--prune removes the notes of a folder that is gone"
 
     def _new_collection(self, folder: Path) -> Collection:
         """A collection named after its folder; a number keeps two folders of one name apart."""
         resolved = folder.resolve()
-        taken = {one.name: one for one in self._stores.documents.collections()}
+        taken = {collection.name: collection for collection in self._stores.documents.collections()}
         name = stem = resolved.name or "root"
         number = 2
         while name in taken and not self._lost_its_folder(name):
@@ -178,8 +184,8 @@ class Folders:
         Only documents that were read from files have a stamp, and an id after their path.
         """
         if any(
-            one.name == name and one.root is not None
-            for one in self._stores.documents.collections()
+            collection.name == name and collection.root is not None
+            for collection in self._stores.documents.collections()
         ):
             return False
         known = self._stores.documents.known(name)
@@ -206,7 +212,7 @@ def _news(report: Report, before: Report | None) -> Report:
         report,
         failed=max(0, report.failed - before.failed),
         withheld=0 if report.withheld == before.withheld else report.withheld,
-        problems=[one for one in report.problems if one not in before.problems],
+        problems=[problem for problem in report.problems if problem not in before.problems],
     )
 
 

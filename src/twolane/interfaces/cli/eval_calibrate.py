@@ -119,7 +119,7 @@ def _write(file: Path, threshold: Threshold) -> str:
 
 
 def _tell(found: Calibration, keep: float | None) -> None:
-    queries = sum(one.queries for one in found.samples)
+    queries = sum(sample.queries for sample in found.samples)
     output.say(
         (f"{found.space.embedder} ", output.TITLE),
         f"{found.space.model}, {output.counted(queries, 'query', 'queries')}, "
@@ -157,10 +157,9 @@ def _tell_thresholds(found: Calibration, keep: float | None) -> None:
         f", {why}: it keeps {best.recall:.1%} of the relevant pairs "
         f"and {best.false_positives:.1%} of the irrelevant ones (J = {_signed(best.j)})",
     )
-    for one in found.careful:
-        output.say(
-            f"{one.similarity:g} keeps {one.recall:.1%} and {one.false_positives:.1%}", indent=2
-        )
+    for threshold in found.careful:
+        shares = f"{threshold.recall:.1%} and {threshold.false_positives:.1%}"
+        output.say(f"{threshold.similarity:g} keeps {shares}", indent=2)
     output.say()
 
 
@@ -175,11 +174,11 @@ def _tell_reliability(found: Calibration) -> None:
         rows.append([rated.name, f"{said.brier:.4f}", share(said.ece), share(said.auroc), told])
     say_grid(rows)
     output.say()
-    best = next(one for one in found.rated if one.name == "logistic").reliability
+    best = next(rating for rating in found.rated if rating.name == "logistic").reliability
     bins = [["predicted", "results", "mean", "relevant"]]
-    for one in best.bins:
-        row = [f"{one.low:.1f} to {one.high:.1f}", f"{one.count:,}"]
-        bins.append([*row, share(one.predicted), share(one.relevant)])
+    for group in best.bins:
+        row = [f"{group.low:.1f} to {group.high:.1f}", f"{group.count:,}"]
+        bins.append([*row, share(group.predicted), share(group.relevant)])
     say_grid(bins)
     output.say()
     alone = [f"{share(found.fits.semantic.threshold)} by meaning alone"]

@@ -101,7 +101,7 @@ def add(
         names = Names(library)
 
         def resolved(references: Sequence[str] | None) -> tuple[str, ...]:
-            found = (library.document(typed(one)) for one in references or ())
+            found = (library.document(typed(reference)) for reference in references or ())
             return tuple(names.of(document) for document in found)
 
         judged = GoldenQuery(

@@ -153,9 +153,9 @@ class _Run:
         if not self.call.quiet:
             output.say((report.name, output.TITLE))
             output.say(_counts(report), indent=2)
-        for one in report.problems[:_MOST_PROBLEMS]:
-            code = (f"{one.code.value}: ", output.BAD)
-            output.say((one.path, output.PLACE), "  ", code, one.reason, indent=2)
+        for problem in report.problems[:_MOST_PROBLEMS]:
+            code = (f"{problem.code.value}: ", output.BAD)
+            output.say((problem.path, output.PLACE), "  ", code, problem.reason, indent=2)
         more = len(report.problems) - _MOST_PROBLEMS
         if more > 0:
             output.say(f"and {more:,} more: run it with --json to see them", indent=2)

@@ -79,7 +79,7 @@ def option(name: str, annotation: Any) -> inspect.Parameter:
 
 def with_parameters(run: Command, parameters: list[inspect.Parameter]) -> Command:
     """The function with the parameters that typer is to see instead of its own."""
-    own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     run.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in own}
     return run

@@ -73,7 +73,9 @@ def index(
 
 def _roots(library: Library) -> list[Path]:
     """The folders of all collections."""
-    roots = [Path(one.root) for one in library.collections() if one.root is not None]
+    roots = [
+        Path(collection.root) for collection in library.collections() if collection.root is not None
+    ]
     if not roots:
         raise BadInput("no folder is known yet; name one: twolane index FOLDER")
     return roots
@@ -174,9 +176,9 @@ def _skipped(library: Library, report: Report) -> Iterable[list[output.Piece]]:
     if not report.skipped:
         return []
     return [
-        [(one.record.path, output.PLACE), "  ", ("skipped: ", output.DIM), one.record.reason]
-        for one in library.files()
-        if one.collection == report.collection and one.record.state == FileState.SKIPPED
+        [(file.record.path, output.PLACE), "  ", ("skipped: ", output.DIM), file.record.reason]
+        for file in library.files()
+        if file.collection == report.collection and file.record.state == FileState.SKIPPED
     ]
 
 

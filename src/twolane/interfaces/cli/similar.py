@@ -50,10 +50,10 @@ def similar(
 def _show(answer: SimilarAnswer, *, quiet: bool) -> None:
     for lane in answer.degraded:
         output.note(f"{lane.lane.value} lane: {lane.reason}; the words decide")
-    for number, one in enumerate(answer.results, start=1):
+    for number, result in enumerate(answer.results, start=1):
         if number > 1:
             output.say()
-        _show_similar(number, one)
+        _show_similar(number, result)
     if not answer.results and not quiet:
         output.note("no results")
 

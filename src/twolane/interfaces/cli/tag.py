@@ -61,7 +61,7 @@ def rename(
         left = _bearing(library, old)
         if f"{renamed}/".casefold().startswith(f"{old}/".casefold()):
             # The new tag is the old one in other letters, or one below it.
-            left -= sum(one.changed for one in saved)
+            left -= sum(change.changed for change in saved)
     tell(saved, "changed", call)
     if call.as_json:
         return

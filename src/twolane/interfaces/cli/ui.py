@@ -197,7 +197,8 @@ class _Screen:
             return told.failure or ""
         found = output.counted(len(told.answer.results), "result")
         missing = "".join(
-            f" · no {one.lane.value} lane: {one.reason}" for one in told.answer.degraded
+            f" · no {degradation.lane.value} lane: {degradation.reason}"
+            for degradation in told.answer.degraded
         )
         return f"{found} in {told.answer.took_ms:.0f} ms{missing} · {_HELP}"
 
