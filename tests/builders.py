@@ -192,6 +192,14 @@ def open_library(db: Path, embedder: str = "hashing", **settings: Any) -> Librar
     return Library.open(settings=Settings(db=db, embedding=embedding, **settings))
 
 
+def indexed_library(vault: Path, db: Path, embedder: str = "hashing", **settings: Any) -> Library:
+    """The library in this file, with the vault indexed and embedded."""
+    library = open_library(db, embedder, **settings)
+    library.index(vault)
+    library.embed()
+    return library
+
+
 class Clock:
     """A clock that only moves when it is told to."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.builders import open_library
+from tests.builders import indexed_library, open_library
 from tests.interfaces.conftest import Cli, write
 from twolane import Library, Settings
 
@@ -128,9 +128,7 @@ def test_a_file_that_is_beyond_mending_says_so(twolane: Cli, notes: Path) -> Non
 
 def test_the_digest_names_what_is_indexed(twolane: Cli, notes: Path, tmp_path: Path) -> None:
     """Two builds of the same notes have one digest; an edit gives another."""
-    with open_library(tmp_path / "other.db") as other:
-        other.index(notes)
-        other.embed()
+    with indexed_library(notes, tmp_path / "other.db") as other:
         first = other.digest()
         (notes / "new.md").write_text("# New")
         other.index(notes)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.builders import open_library
+from tests.builders import indexed_library, write_notes
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.embedding.embedders.use import UseEmbedder
 from twolane.embedding.length_bias import without_brevity
@@ -55,18 +55,21 @@ def test_an_unknown_space_stays_as_it_is() -> None:
     assert without_brevity(vector, embedder.space) is vector
 
 
+def with_empty_notes(folder: Path, *names: str) -> Path:
+    """The sample vault, and empty notes of these names."""
+    with as_file(files("twolane").joinpath("sample_vault")) as vault:
+        shutil.copytree(vault, folder)
+    return write_notes(folder, {f"{name}.md": "" for name in names})
+
+
 def test_stubs_do_not_come_first(tmp_path: Path) -> None:
     """Empty notes are not what words find that they do not hold; with the setting off they are."""
-    notes = tmp_path / "notes"
-    with as_file(files("twolane").joinpath("sample_vault")) as vault:
-        shutil.copytree(vault, notes)
-    for name in STUBS:
-        (notes / f"{name}.md").write_text("")
+    notes = with_empty_notes(tmp_path / "notes", *STUBS)
     stubs = {}
     for brevity in (True, False):
-        with open_library(tmp_path / "library.db", "use", ranking={"brevity": brevity}) as library:
-            library.index(notes)
-            library.embed()
+        with indexed_library(
+            notes, tmp_path / "library.db", "use", ranking={"brevity": brevity}
+        ) as library:
             first = [library.search(word).results[0].title for word in STRAY]
         stubs[brevity] = sum(title in STUBS for title in first)
     assert stubs[True] <= 1
@@ -75,16 +78,12 @@ def test_stubs_do_not_come_first(tmp_path: Path) -> None:
 
 def test_stubs_are_not_similar_to_each_other(tmp_path: Path) -> None:
     """A note of one word is similar to what it is about, not to other notes of one word."""
-    notes = tmp_path / "notes"
-    with as_file(files("twolane").joinpath("sample_vault")) as vault:
-        shutil.copytree(vault, notes)
-    for name in ("Помидоры", *STUBS):
-        (notes / f"{name}.md").write_text("")
+    notes = with_empty_notes(tmp_path / "notes", "Помидоры", *STUBS)
     nearest, tomatoes = {}, {}
     for brevity in (True, False):
-        with open_library(tmp_path / "library.db", "use", ranking={"brevity": brevity}) as library:
-            library.index(notes)
-            library.embed()
+        with indexed_library(
+            notes, tmp_path / "library.db", "use", ranking={"brevity": brevity}
+        ) as library:
             nearest[brevity] = library.similar("Inbox", limit=1).results[0].similarity or 0.0
             similar = library.similar("Помидоры", limit=4).results
             tomatoes[brevity] = {one.title for one in similar} & set(STUBS)

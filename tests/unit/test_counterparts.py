@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import open_library, unit, write_notes
+from tests.builders import indexed_library, unit, write_notes
 from twolane.model.answer import Counterpart, Lane
 from twolane.model.candidate import Hit, Neighbour
 from twolane.ranking.fusion import Ranking, fuse
@@ -156,9 +156,9 @@ NOTES = {
 def test_the_whole_of_it(tmp_path: Path) -> None:
     """With the default model a note and its translation come first, and the diagnosis says why."""
     write_notes(tmp_path / "notes", NOTES)
-    with open_library(tmp_path / "x.db", "use", cache=tmp_path / "cache") as library:
-        library.index(tmp_path / "notes")
-        library.embed()
+    with indexed_library(
+        tmp_path / "notes", tmp_path / "x.db", "use", cache=tmp_path / "cache"
+    ) as library:
         asked = "how to keep mice out of the hive in frost"
         first, second, *_ = library.search(asked).results
         assert (first.path, second.path) == ("en/hive.md", "ru/улей.md")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import open_library, write_notes
+from tests.builders import indexed_library, open_library, write_notes
 from twolane import Capability, Kind, Library, Mode, Scope, Settings
 from twolane.explain.why import Diagnosis
 from twolane.explain.why.parts import droppable, parts_of, without
@@ -586,9 +586,7 @@ def test_searching_leaves_no_trace(library: Library) -> None:
 @pytest.mark.slow
 def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
     """The default model finds a note in another language, and the diagnosis says by what."""
-    with open_library(tmp_path / "real.db", "use", cache=tmp_path / "cache") as library:
-        library.index(vault)
-        library.embed()
+    with indexed_library(vault, tmp_path / "real.db", "use", cache=tmp_path / "cache") as library:
         found = library.why("how do I steep green tea", "дом/чай.md")
     assert found.standing == Standing.SHOWN
     assert opinion(found, Lane.LEXICAL).abstained

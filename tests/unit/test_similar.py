@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import embed, open_library, prepared, put, space, unit, write_notes
+from tests.builders import (
+    embed,
+    indexed_library,
+    open_library,
+    prepared,
+    put,
+    space,
+    unit,
+    write_notes,
+)
 from twolane import Capability, Library, Scope, Settings
 from twolane.explain.similar import SimilarAnswer, Similarities
 from twolane.model.answer import Lane
@@ -38,9 +47,7 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path, vault: Path) -> Iterator[Library]:
-    with open_library(tmp_path / "x.db") as library:
-        library.index(vault)
-        library.embed()
+    with indexed_library(vault, tmp_path / "x.db") as library:
         yield library
 
 
@@ -147,9 +154,7 @@ class TestLinks:
         links = " ".join(f"[[{n}]]" for n in range(9))
         write_notes(vault, many)
         write_notes(vault, {"hub.md": f"# Hub\n\nOnions, water, salt, carrot. {links}\n"})
-        with open_library(tmp_path / "y.db", search={"pool": 1}) as library:
-            library.index(vault)
-            library.embed()
+        with indexed_library(vault, tmp_path / "y.db", search={"pool": 1}) as library:
             answer = library.similar("hub.md", exclude_linked=True, limit=5)
         assert set(paths(answer)) == set(NOTES)
 
@@ -177,9 +182,7 @@ class TestTemplates:
         }
         # The form is longer than the content, and this one has the content alone.
         notes["bare.md"] = "# Bare\n\nonions carrot water.\n"
-        with open_library(tmp_path / "x.db") as library:
-            library.index(write_notes(tmp_path / "forms", notes))
-            library.embed()
+        with indexed_library(write_notes(tmp_path / "forms", notes), tmp_path / "x.db") as library:
             answer = library.similar("onions0.md")
         assert set(paths(answer)[:2]) == {"onions1.md", "bare.md"}
         for one in answer.results[:2]:
@@ -195,9 +198,7 @@ class TestTemplates:
             for topic in topics
             for n in range(2)
         }
-        with open_library(tmp_path / "x.db") as library:
-            library.index(write_notes(tmp_path / "forms", notes))
-            library.embed()
+        with indexed_library(write_notes(tmp_path / "forms", notes), tmp_path / "x.db") as library:
             answer = library.similar("onions0.md")
         assert paths(answer)[0] == "onions1.md"
         for one in answer.results:
@@ -210,9 +211,7 @@ class TestTemplates:
         """Copies of one page are still similar to each other."""
         notes = {f"{n}.md": f"# Page\n\n{self.FORM}\n" for n in range(6)}
         notes["other.md"] = "# Other\n\nrook and pawn\n"
-        with open_library(tmp_path / "x.db") as library:
-            library.index(write_notes(tmp_path / "forms", notes))
-            library.embed()
+        with indexed_library(write_notes(tmp_path / "forms", notes), tmp_path / "x.db") as library:
             answer = library.similar("0.md")
         assert paths(answer)[-1] == "other.md"
 
@@ -375,8 +374,6 @@ def test_k_is_guaranteed(rows: list[tuple[list[str], bool, str]], limit: int, po
 def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
     """The default model brings a note on the same topic in another language before all others."""
     write_notes(vault, {"кухня/бульон.md": "# Овощной бульон\n\nЛук, вода, морковь и соль.\n"})
-    with open_library(tmp_path / "real.db", "use", cache=tmp_path / "cache") as library:
-        library.index(vault)
-        library.embed()
+    with indexed_library(vault, tmp_path / "real.db", "use", cache=tmp_path / "cache") as library:
         answer = library.similar("kitchen/soup.md")
     assert set(paths(answer)[:2]) == {"kitchen/stock.md", "кухня/бульон.md"}
