@@ -26,9 +26,9 @@ def golden(vault: Path, tmp_path: Path) -> Path:
     return write_golden(tmp_path / "notes.json", MORE, vault=vault.name)
 
 
-def calibrate(cli: Cli, *words: str | Path, **environment: str) -> Any:
+def calibrate(cli: Cli, *words: str | Path) -> Any:
     """What `eval calibrate --json` says."""
-    return json.loads(cli("eval", "calibrate", "--json", *words, **environment).stdout)
+    return json.loads(cli("eval", "calibrate", "--json", *words).stdout)
 
 
 def config(cli: Cli) -> Path:

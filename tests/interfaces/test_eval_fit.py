@@ -30,9 +30,9 @@ def suite(golden: Path, tmp_path: Path) -> Path:
     return path
 
 
-def fit(cli: Cli, *words: str | Path, **environment: str) -> Any:
+def fit(cli: Cli, *words: str | Path) -> Any:
     """What `eval fit --json` says."""
-    return json.loads(cli("eval", "fit", "--json", *words, **environment).stdout)
+    return json.loads(cli("eval", "fit", "--json", *words).stdout)
 
 
 def own_model(cli: Cli) -> Path:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from twolane import Library, Mode, Settings
+from tests.builders import open_library
+from twolane import Library, Mode
 from twolane.model.answer import Feature
 
 
@@ -17,9 +18,7 @@ def library(tmp_path: Path) -> Library:
     (notes / "bread.md").write_text("# Bread\n\nBread, then more bread, and bread again.\n")
     (notes / "trip.md").write_text("# A trip\n\nOn the way we had soup with bread by the lake.\n")
     (notes / "lake.md").write_text("# The lake\n\nWe swam, and slept in the grass.\n")
-    opened = Library.open(
-        settings=Settings(db=tmp_path / "library.db", embedding={"embedder": "none"})
-    )
+    opened = open_library(tmp_path / "library.db", "none")
     opened.index(notes)
     return opened
 

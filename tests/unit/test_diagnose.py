@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import write_notes
+from tests.builders import indexed_library, open_library, write_notes
 from twolane import Capability, Kind, Library, Mode, Scope, Settings
 from twolane.explain.why import Diagnosis
 from twolane.explain.why.parts import droppable, parts_of, without
@@ -291,8 +291,7 @@ class TestRemoved:
         """A lane that is switched off is named among the obstacles."""
         with opened(tmp_path, vault):
             pass
-        chosen = Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
-        with Library.open(settings=chosen) as library:
+        with open_library(tmp_path / "x.db", "none") as library:
             found = library.why("carrot", "garden/compost.md")
         assert [kind for kind, _, _ in obstacles(found)] == [
             ObstacleKind.NO_WORDS,
@@ -562,12 +561,7 @@ def test_searching_leaves_no_trace(library: Library) -> None:
 @pytest.mark.slow
 def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
     """The default model finds a note in another language, and the diagnosis says by what."""
-    chosen = Settings(
-        db=tmp_path / "real.db", cache=tmp_path / "cache", embedding={"embedder": "use"}
-    )
-    with Library.open(settings=chosen) as library:
-        library.index(vault)
-        library.embed()
+    with indexed_library(vault, tmp_path / "real.db", "use", cache=tmp_path / "cache") as library:
         found = library.why("how do I steep green tea", "дом/чай.md")
     assert found.standing == Standing.SHOWN
     assert found.foreign

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,21 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bookmark_files import HEAD, TAIL, generated
-from twolane import Draft, Kind, Library, Scope, Settings
+from twolane import Draft, Kind, Library, Scope
 from twolane.ingest.drafting import drafted
 from twolane.ingest.exchange.addresses import normalised
 from twolane.ingest.exchange.netscape import Folders, read_bookmarks
 from twolane.ingest.exchange.rows import BadRow, Row
 from twolane.model.errors import BadDraft, BadInput
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    """An empty library."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
-    ) as opened:
-        yield opened
 
 
 def rows(text: str, folders: Folders = Folders.TAGS) -> list[Row | BadRow]:

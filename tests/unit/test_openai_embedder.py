@@ -20,7 +20,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.builders import write_notes
+from tests.builders import open_library, write_notes
 from twolane import Library, Settings
 from twolane.embedding.embedders.endpoint import Endpoint, Manners
 from twolane.embedding.embedders.openai import OpenAiEmbedder, Wishes
@@ -316,12 +316,9 @@ def test_known_models_bring_their_published_threshold(
     tmp_path: Path, embedder: str, model: str, own: float, threshold: float
 ) -> None:
     """A threshold that was published for a model holds until the user sets another."""
-    settings = Settings(
-        db=tmp_path / "d.db",
-        embedding={"embedder": embedder, "model": model},
-        search={"min_similarity": own},
-    )
-    with Library.open(settings=settings) as library:
+    with open_library(
+        tmp_path / "d.db", embedder, embedding={"model": model}, search={"min_similarity": own}
+    ) as library:
         assert library.settings.search.min_similarity == threshold
 
 

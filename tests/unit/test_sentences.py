@@ -16,7 +16,6 @@ from tests.builders import COLLECTION, embed, prepared, put, space, unit
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.embedding.pipeline import fill
 from twolane.embedding.sentence_codes import (
-    best_similarities,
     coded,
     nearest_sentences,
     sentence_part,
@@ -144,7 +143,7 @@ class TestCodes:
         rows = random.normal(size=(7, 512)).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         query = rows[5]
-        found = best_similarities([coded(rows[:3]), b"", coded(rows[3:])], query)
+        found, _ = nearest_sentences([coded(rows[:3]), b"", coded(rows[3:])], query)
         assert np.isnan(found[1])
         assert found[0] == pytest.approx(float((rows[:3] @ query).max()), abs=0.03)
         assert found[2] == pytest.approx(1.0, abs=0.03)
@@ -165,7 +164,7 @@ class TestCodes:
 
     def test_no_sentences_at_all(self) -> None:
         """Passages without sentences are told as such."""
-        assert np.isnan(best_similarities([b"", b""], X)).all()
+        assert np.isnan(nearest_sentences([b"", b""], X)[0]).all()
 
     @pytest.mark.parametrize(("policy", "part"), [("none", None), ("0:512", slice(0, 512))])
     def test_the_space_says_where_they_are(self, policy: str, part: slice | None) -> None:

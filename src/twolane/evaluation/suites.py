@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from twolane import BadInput
 from twolane.evaluation.figures import change_with_interval, mean_with_interval, milliseconds
 from twolane.evaluation.files import read_artefact, read_text, write_text
@@ -98,12 +100,12 @@ class SetRun:
 
     def values(self, measure: str) -> dict[str, float]:
         """Query id → value, for the queries that have an answer."""
-        return {one.id: one.value(measure) for one in self.queries if one.judged}
+        return {query.id: query.value(measure) for query in self.queries if query.judged}
 
     @property
     def milliseconds(self) -> list[float]:
         """How long each query took."""
-        return [one.ms for one in self.queries]
+        return [query.ms for query in self.queries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def _checked(place: Path) -> GoldenSet:
 
 
 def _places(path: Path, group: str, patterns: Any) -> Iterator[Path]:
-    if not (isinstance(patterns, list) and all(isinstance(one, str) for one in patterns)):
+    if not (isinstance(patterns, list) and all(isinstance(pattern, str) for pattern in patterns)):
         raise BadInput(f"{path}: the group {group!r} must be a list of paths")
     for pattern in patterns:
         place = Path(os.path.expandvars(pattern)).expanduser()
@@ -204,7 +206,7 @@ def run_suite(suite: Suite, ask: Callable[[SuiteSet], Run]) -> SuiteRun:
 
 def _ranks(run: Run, group: str) -> SetRun:
     rankings = run.rankings
-    answered = {one.id: one for one in run.asked}
+    answered = {answer.id: answer for answer in run.asked}
     queries = []
     for query in run.golden.queries:
         one, grades = answered[query.id], query.grades
@@ -338,20 +340,6 @@ def load_suite_run(path: Path) -> SuiteRun:
     """Read a run of a suite, or say what is wrong with the file."""
     document = read_artefact(path, FORMAT, "suite")
     try:
-        sets = tuple(_set_run(one) for one in document.pop("sets"))
-        return SuiteRun(sets=sets, **document)
-    except (KeyError, TypeError, ValueError) as error:
+        return msgspec.convert(document, SuiteRun)
+    except msgspec.ValidationError as error:
         raise BadInput(f"{path} is not a complete run: {error}; run it again") from error
-
-
-def _set_run(data: dict[str, Any]) -> SetRun:
-    queries = tuple(
-        QueryRanks(
-            one["id"],
-            {id: (grade, rank) for id, (grade, rank) in one["judged"].items()},
-            tuple(one["relevance"]),
-            one["ms"],
-        )
-        for one in data.pop("queries")
-    )
-    return SetRun(queries=queries, **data)

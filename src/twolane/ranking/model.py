@@ -159,6 +159,13 @@ def answerable(ranked: Sequence[Candidate], threshold: float) -> bool:
     return any((one.relevance or 0.0) >= threshold for one in ranked[:DEPTH])
 
 
+def likely(ranked: Sequence[Candidate], least: float) -> Sequence[Candidate]:
+    """Those whose relevance is at least this, or not known."""
+    if not least:
+        return ranked
+    return [one for one in ranked if one.relevance is None or one.relevance >= least]
+
+
 def _parallel(
     candidate: Candidate, weights: Weights, ranked: Mapping[str, Candidate], gain: float
 ) -> Contribution:

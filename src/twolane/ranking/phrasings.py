@@ -107,4 +107,10 @@ def _blended(ranking: Ranking, others: Sequence[Ranking], weight: float) -> Rank
         candidate.relevance = chance(candidate.score)
     ordered = sorted(blended.values(), key=lambda one: (-one.score, one.foreign, one.id))
     answers = [one.answerable for one, _ in given if one.answerable is not None]
-    return replace(ranking, candidates=ordered, answerable=any(answers) if answers else None)
+    found = {id: None for one, _ in given for id in one.found}
+    return replace(
+        ranking,
+        candidates=ordered,
+        found=tuple(found),
+        answerable=any(answers) if answers else None,
+    )

@@ -13,7 +13,10 @@ from twolane.query.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Every document that the lanes brought for a query, best first."""
+    """Every document that the lanes brought for a query, best first.
+
+    `found` are the ids of those that match: by words, names or letters, or likely by meaning.
+    """
 
     query: AnalyzedQuery
     plan: Plan
@@ -21,6 +24,7 @@ class Ranking:
     lanes: tuple[LaneReport, ...]
     degraded: tuple[Degradation, ...]
     generation: int | None
+    found: tuple[str, ...]
     answerable: bool | None = None
 
     @property

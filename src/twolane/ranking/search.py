@@ -190,6 +190,7 @@ class Searcher:
             query=query,
             plan=plan,
             candidates=ranked,
+            found=tuple(one.id for one in ranked if self._matches(one)),
             lanes=tuple(
                 LaneReport(lane, plan.weights[lane], len(one.candidates), one.ms)
                 for lane, one in found.items()
@@ -241,6 +242,14 @@ class Searcher:
         for one in ranked[: max(wanted, DEPTH)]:
             scorer.explain(one, by_id)
         return ranked
+
+    def _matches(self, candidate: Candidate) -> bool:
+        """Whether a document is found by more than being the nearest of all that are not near."""
+        if candidate.matched or candidate.relevance is None:
+            return True
+        return candidate.ranks.keys() != {Lane.DENSE} or (
+            candidate.relevance >= self.model.threshold
+        )
 
     def _listed(self, scope: Scope, wanted: int) -> list[Candidate]:
         """A query of filters alone lists what they leave, newest first."""

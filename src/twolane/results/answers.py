@@ -33,7 +33,7 @@ def answer_of(
         repairs=query.repairs,
         misread=query.parsed.misread,
         intent=str(query.intent),
-        found=tuple(one.id for one in ranking.candidates),
+        found=ranking.found,
         collections=descriptions(documents, results),
         answerable=ranking.answerable,
         plan=ranking.plan.weights,

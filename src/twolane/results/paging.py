@@ -16,6 +16,7 @@ from twolane.model.permissions import require
 from twolane.model.scope import All, Capability, Clause, Phrase, Scope
 from twolane.ports.documents import DocumentStore
 from twolane.query.analyzer import AnalyzedQuery
+from twolane.ranking.model import likely
 from twolane.ranking.search import Searcher
 from twolane.results.answers import answer_of, descriptions, shown_results
 from twolane.results.cursors import Cursor, has_moments, question, read_cursor, short, write_cursor
@@ -32,7 +33,16 @@ class Pages:
         self._searcher = searcher
         self._pool = pool
 
-    def page(self, text: str, scope: Scope, order: Order, *, mode: Mode, limit: int) -> Answer:
+    def page(
+        self,
+        text: str,
+        scope: Scope,
+        order: Order,
+        *,
+        mode: Mode,
+        limit: int,
+        min_relevance: float = 0.0,
+    ) -> Answer:
         """The page of an answer that the order and its cursor name.
 
         A document that does not change comes once, whatever is written between two pages;
@@ -51,7 +61,7 @@ class Pages:
         if order.cursor and cursor.asked:
             # Dates like `30d` count from when the first page was asked for.
             query = self._searcher.analyze(text, scope, cursor.asked, mode=mode)
-        turn = _Turn(text, scope, mode, limit, sort, order.reverse, cursor, query)
+        turn = _Turn(text, scope, mode, limit, min_relevance, sort, order.reverse, cursor, query)
         answer, rest = self._ranked(turn) if sort == Sort.RELEVANCE else self._listed(turn)
         took = (time.perf_counter() - started) * 1000
         return replace(answer, took_ms=took, next=write_cursor(rest, name) if rest else None)
@@ -62,11 +72,12 @@ class Pages:
         ranking = self._searcher.rank(
             turn.text, turn.scope, mode=turn.mode, limit=wanted, query=turn.query
         )
-        rest = [one for one in ranking.candidates if not seen or short(one.id) not in seen]
+        found = likely(ranking.candidates, turn.min_relevance)
+        rest = [one for one in found if not seen or short(one.id) not in seen]
         shown = rest[: turn.limit]
         # A lane that brought all it may bring has perhaps more.
         full = any(lane.hits >= max(self._pool, wanted) for lane in ranking.lanes)
-        more = len(rest) > turn.limit or (full and shown)
+        more = len(rest) > turn.limit or (full and shown and not turn.min_relevance)
         answer = answer_of(self._documents, turn.text, turn.mode, ranking, shown)
         if not more or wanted >= DEEPEST:
             return answer, None
@@ -117,6 +128,7 @@ class _Turn:
     scope: Scope
     mode: Mode
     limit: int
+    min_relevance: float
     sort: Sort
     reverse: bool
     cursor: Cursor

@@ -29,6 +29,9 @@ class Search:
         "Whether words that no document holds are repaired: typos, keyboard layout, compounds.",
     )
     pool: int = setting(100, "How many documents each lane brings to fusion.", between(1, 1000))
+    min_relevance: float = setting(
+        0.0, "Results less likely to be relevant than this are not shown.", between(0, 1)
+    )
     min_similarity: float = setting(
         0.0,
         "Passages less similar than this are no hits of the dense lane. 0: the threshold that was "

@@ -95,7 +95,7 @@ def _write(file: Path, threshold: Threshold) -> str:
 
 
 def _tell(found: Calibration, keep: float | None) -> None:
-    queries = sum(one.queries for one in found.samples)
+    queries = sum(sample.queries for sample in found.samples)
     output.say(
         (f"{found.space.embedder} ", output.TITLE),
         f"{found.space.model}, {output.counted(queries, 'query', 'queries')}, "
@@ -132,10 +132,9 @@ def _tell_thresholds(found: Calibration, keep: float | None) -> None:
         f", {why}: it keeps {best.recall:.1%} of the relevant pairs "
         f"and {best.false_positives:.1%} of the irrelevant ones (J = {_signed(best.j)})",
     )
-    for one in found.careful:
-        output.say(
-            f"{one.similarity:g} keeps {one.recall:.1%} and {one.false_positives:.1%}", indent=2
-        )
+    for threshold in found.careful:
+        shares = f"{threshold.recall:.1%} and {threshold.false_positives:.1%}"
+        output.say(f"{threshold.similarity:g} keeps {shares}", indent=2)
     output.say()
 
 

@@ -96,6 +96,15 @@ class SearchParameters(Filters):
     cursor: Annotated[
         Text | None, Meta(description="The `next` of the page before, to go on after it.")
     ] = None
+    min_relevance: Annotated[
+        float | None,
+        Meta(
+            ge=0,
+            le=1,
+            description="Leave out results less likely to be relevant than this; otherwise the "
+            "setting `search.min_relevance`.",
+        ),
+    ] = None
     facets: Annotated[bool, Meta(description="Whether to count facets.")] = True
 
 

@@ -41,6 +41,7 @@ def search(call: Call, given: SearchParameters) -> Reply:
         mode=given.mode,
         limit=given.n,
         order=Order(given.sort, given.reverse, given.cursor),
+        min_relevance=given.min_relevance,
     )
     links = call.library.links(answer.results, roots=call.may(Capability.ADMIN))
     said = wire.search_answer(answer, links)
