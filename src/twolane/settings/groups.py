@@ -227,6 +227,15 @@ class Server:
     request_seconds: float = setting(
         30.0, "How long a request is worked on, or its body waited for.", between(0.1, 3600)
     )
+    head_seconds: float = setting(
+        10.0, "How long a client may take to send the head of a request.", between(0.1, 3600)
+    )
+    connections: int = setting(
+        400,
+        "How many connections may be open; then who has kept the server waiting longest makes room "
+        "for the next.",
+        between(2, 100_000),
+    )
     max_body_bytes: int = setting(10_000_000, "Larger requests are refused.", between(1000))
     requests_per_minute: int = setting(
         1200, "How often one token or address may ask; 0 is no limit.", between(0)

@@ -257,17 +257,18 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except (apsw.BusyError, apsw.LockedError) as error:
         raise StoreBusy(
-            f"{path} is in use by another process; wait for it to finish and try again"
+            f"{path} is in use by another process; wait for it to finish and try again", str(path)
         ) from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise NotADatabase(
             f"{path} is not a Twolane database or is damaged ({error}); "
-            "restore a backup, or choose another file with --db and index again"
+            "restore a backup, or choose another file with --db and index again",
+            str(path),
         ) from error
     except apsw.InterruptError as error:
         raise TooSlow(deadlines.reason()) from error
     except apsw.Error as error:
-        raise StoreError(f"{path}: {error}") from error
+        raise StoreError(f"{path}: {error}", str(path)) from error
 
 
 def _create_file(path: Path) -> None:
