@@ -62,7 +62,9 @@ class Health(Held):
                 # What is hidden is told by its text alone.
                 chunks = () if one.document.hidden else one.chunks
                 version = one.analyzer_version
-                line = f"{id} {one.document.content_hash} {version} {_spans(chunks)}"
+                # The hash says what was written, the digest of the text what is there now.
+                text = f"{one.document.content_hash} {digest(one.document.body)}"
+                line = f"{id} {text} {version} {_spans(chunks)}"
                 # The hash of a file covers its front matter; a saved document has none.
                 held.append(line if one.document.collection in rooted else line + _beside(one))
         generation = serving(self._stores)

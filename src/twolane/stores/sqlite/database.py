@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from weakref import WeakSet
 
@@ -29,52 +30,13 @@ from twolane.stores.sqlite.checkpoints import Checkpoints
 from twolane.stores.sqlite.connections import CLOSED, Owned
 from twolane.stores.sqlite.copying import arriving, copy_live
 from twolane.stores.sqlite.functions import register
+from twolane.stores.sqlite.migrations import MIGRATIONS
+from twolane.stores.sqlite.parts import is_newest, unsound_values
 
 log = logging.getLogger("twolane")
 
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
-SCHEMA = 3
-
-# What a backup of an earlier version lacks, too.
-TOKENS = """
-CREATE TABLE IF NOT EXISTS tokens(
-    row          INTEGER PRIMARY KEY,
-    id           TEXT NOT NULL UNIQUE,
-    name         TEXT NOT NULL,
-    owner        TEXT,
-    capabilities TEXT NOT NULL,
-    created      REAL NOT NULL,
-    sha256       TEXT NOT NULL,
-    expires      REAL,
-    used         REAL,
-    revoked      INTEGER NOT NULL DEFAULT 0
-);
-"""
-
-# Statements that take a file from one schema version to the next; schema.sql is the newest.
-MIGRATIONS: Mapping[int, str] = {
-    1: """
-CREATE TABLE receipts(
-    owner TEXT NOT NULL,
-    key   TEXT NOT NULL,
-    asked TEXT NOT NULL,
-    saved TEXT NOT NULL,
-    at    REAL NOT NULL,
-    PRIMARY KEY(owner, key)
-) WITHOUT ROWID;
-""",
-    # Vectors belong to the passages whose content they were made of, and to no other.
-    2: f"""
-{TOKENS}
-DROP INDEX vectors_by_text;
-DROP INDEX chunks_by_text;
-DROP INDEX chunks_by_lender;
-ALTER TABLE chunks DROP COLUMN lender;
-CREATE INDEX chunks_by_content ON chunks(content_hash);
-DELETE FROM vectors WHERE content_hash NOT IN (SELECT content_hash FROM chunks);
-ALTER TABLE vectors DROP COLUMN text_hash;
-""",
-}
+SCHEMA = 4
 
 # Another process may be committing a batch; longer than this means it is stuck.
 BUSY_SECONDS = 10.0
@@ -148,7 +110,13 @@ class Database:
         deadlines.check()
         self._require_in_place()
         with translated(self.path), self._reader().used() as connection:
-            yield connection
+            try:
+                yield connection
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                # Bytes where a text should be, for example: our mistake, or damage.
+                if not isinstance(error, UnicodeError) and next(unsound_values(connection), None):
+                    raise apsw.CorruptError("it holds values that it cannot hold") from error
+                raise
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
@@ -261,14 +229,27 @@ def translated(path: Path) -> Iterator[None]:
         ) from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise NotADatabase(
-            f"{path} is not a Twolane database or is damaged ({error}); "
-            "restore a backup, or choose another file with --db and index again",
+            f"{path} is not a Twolane database or is damaged ({_line(error)}); "
+            "mend it with: twolane doctor --fix, restore a backup, "
+            "or choose another file with --db and index again",
+            str(path),
+        ) from error
+    except UnicodeDecodeError as error:
+        # The driver reads texts as UTF-8, which all of ours are when they are written.
+        raise NotADatabase(
+            f"{path} is damaged (a text in it is no UTF-8); "
+            "mend it with: twolane doctor --fix, or restore a backup",
             str(path),
         ) from error
     except apsw.InterruptError as error:
         raise TooSlow(deadlines.reason()) from error
     except apsw.Error as error:
-        raise StoreError(f"{path}: {error}", str(path)) from error
+        raise StoreError(f"{path}: {_line(error)}", str(path)) from error
+
+
+def _line(error: Exception) -> str:
+    """What the driver says, in one line; it may quote a whole statement."""
+    return shorten(str(error), 200, placeholder=" …")
 
 
 def _create_file(path: Path) -> None:
@@ -316,7 +297,16 @@ def _prepare(
         raise NewerSchema(
             f"{path} has schema {version}, this Twolane knows {schema}; upgrade Twolane"
         )
-    if version < schema:
+    if version < schema and schema == SCHEMA and is_newest(connection):
+        # The number alone is damaged.
+        connection.execute(f"PRAGMA user_version = {schema}")
+    elif version not in (schema, *migrations):
+        raise NotADatabase(
+            f"{path} is damaged: it has schema {version}, which no Twolane ever wrote; "
+            "restore a backup, or choose another file with --db and index again",
+            str(path),
+        )
+    elif version < schema:
         _migrate(connection, path, version, schema, migrations)
     # A copy has no log. With one, searches need not wait for the writer, and a database that is
     # open can be told from one that is not. Who has it open already has seen to that.
