@@ -38,6 +38,9 @@ _SLICE_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
 _LEAST_WAIT = 0.05
 
+# How often passages that were given up are tried again.
+_REVIVED_SECONDS = 3600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
@@ -283,16 +286,55 @@ class Embedding(Held):
             return False
         return self._stores.queue.progress(duty.generation.number).pending > duty.most
 
-    def _fill(self, duty: _Duty, progress: Callable[[Progress], None]) -> Filled:
+    def _fill(
+        self,
+        duty: _Duty,
+        progress: Callable[[Progress], None] = lambda progress: None,
+        stop: Callable[[], bool] = lambda: False,
+        parallel: int | None = None,
+    ) -> Filled:
         from twolane.embedding.pipeline import fill
 
-        return fill(
+        number = duty.generation.number
+        self._revive(number)
+        filled = fill(
             self._stores,
             duty.embedder,
             duty.generation,
             settings=self.settings,
             progress=progress,
+            stop=stop,
+            parallel=parallel,
         )
+        if filled.failed or filled.stopped is not None:
+            self._ailing.add(number)
+        elif filled.embedded and number in self._ailing:
+            # It is well again, so what was given up is tried again with the next turn.
+            self._ailing.discard(number)
+            self._revived.pop(number, None)
+        return filled
+
+    def _revive(self, generation: int) -> None:
+        """Let passages that were given up be tried again: at first, and then every hour.
+
+        Often it was the server that was ill, and not the passage; nobody tells when it is well.
+        """
+        last = self._revived.get(generation)
+        if last is not None and time.monotonic() - last < _REVIVED_SECONDS:
+            return
+        self._revived[generation] = time.monotonic()
+        if self._stores.queue.progress(generation).abandoned:
+            self._stores.queue.release(generation)
+
+    @cached_property
+    def _revived(self) -> dict[int, float]:
+        """When what was given up in a generation was last tried again."""
+        return {}
+
+    @cached_property
+    def _ailing(self) -> set[int]:
+        """Generations whose embedder failed when it was last asked."""
+        return set()
 
     def _wait(self, generations: Iterable[int]) -> float | None:
         """How long to wait before the rest of these can be embedded; None if there is none."""
@@ -322,7 +364,6 @@ class Embedding(Held):
 
     def _turn(self, stop: Callable[[], bool]) -> Turn:
         """One turn of the worker: all of the fast spaces, a slice of the slow ones."""
-        from twolane.embedding.pipeline import fill
         from twolane.embedding.pipeline.worker import Turn
         from twolane.ingest.boilerplate_detection import detect_boilerplate
 
@@ -331,15 +372,9 @@ class Embedding(Held):
         visited: list[int] = []
         for duty in self._duties(all_spaces=True):
             deadline = time.monotonic() + _SLICE_SECONDS if visited else None
-            filled = fill(
-                self._stores,
-                duty.embedder,
-                duty.generation,
-                settings=self.settings,
-                stop=stop if deadline is None else _by(deadline, stop),
-                # One core is left to whoever is waiting for an answer.
-                parallel=1,
-            )
+            until = stop if deadline is None else _by(deadline, stop)
+            # One core is left to whoever is waiting for an answer.
+            filled = self._fill(duty, stop=until, parallel=1)
             visited.append(duty.generation.number)
             embedded += filled.embedded
             if filled.stopped is not None:
@@ -347,7 +382,11 @@ class Embedding(Held):
             if stop():
                 return Turn(None)
         self._settle(self._gate)
-        return Turn(0.0 if embedded else self._wait(visited))
+        wait = self._wait(visited)
+        given_up = any(self._stores.queue.progress(number).abandoned for number in visited)
+        if given_up:
+            wait = _REVIVED_SECONDS if wait is None else min(wait, _REVIVED_SECONDS)
+        return Turn(0.0 if embedded else wait)
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,10 @@ class Embedding:
         5, "How often a request is made while `openai` is down or busy.", between(1, 100)
     )
     passage_tries: int = setting(
-        8, "How often a passage is tried until only `embed --retry-failed` does.", between(1, 100)
+        8,
+        "How often a passage is tried until it is given up; that is tried again every hour, when "
+        "the embedder is well again, and by `embed --retry-failed`.",
+        between(1, 100),
     )
     retry_seconds: float = setting(
         5.0, "How long to wait before the second try; then longer and longer.", between(0, 86_400)
