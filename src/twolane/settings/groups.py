@@ -103,6 +103,12 @@ class Index:
     busy_seconds: float = setting(
         10.0, "How long to wait for another process that writes to the database.", between(0, 3600)
     )
+    synchronous: str = setting(
+        "normal",
+        "What a power cut may take: with `normal` the last saves, whole, though never the "
+        "database; with `full` nothing that was acknowledged, and each save waits for the disk.",
+        one_of("normal", "full"),
+    )
     watch_debounce: float = setting(
         1.0, "How long `watch` gathers changes before it looks, in seconds.", between(0.001, 3600)
     )

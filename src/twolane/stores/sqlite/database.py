@@ -28,7 +28,7 @@ from twolane.model.errors import (
 )
 from twolane.stores.sqlite.checkpoints import Checkpoints
 from twolane.stores.sqlite.connections import CLOSED, Owned
-from twolane.stores.sqlite.copying import arriving, copy_live
+from twolane.stores.sqlite.copying import arriving, copy_live, sync_name
 from twolane.stores.sqlite.functions import register
 from twolane.stores.sqlite.migrations import MIGRATIONS
 from twolane.stores.sqlite.parts import is_newest, unsound_values
@@ -37,6 +37,10 @@ log = logging.getLogger("twolane")
 
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
 SCHEMA = 4
+
+# With a write-ahead log this keeps the file whole, whatever happens; a power cut may take the last
+# commits. With FULL every commit waits for the disk.
+NORMAL = "NORMAL"
 
 # Another process may be committing a batch; longer than this means it is stuck.
 BUSY_SECONDS = 10.0
@@ -57,7 +61,11 @@ class Database:
     """
 
     def __init__(
-        self, path: Path, writer: apsw.Connection, busy_seconds: float = BUSY_SECONDS
+        self,
+        path: Path,
+        writer: apsw.Connection,
+        busy_seconds: float = BUSY_SECONDS,
+        synchronous: str = NORMAL,
     ) -> None:
         self.path = path
         # The working directory may change.
@@ -70,7 +78,9 @@ class Database:
         self._readers: WeakSet[Owned] = WeakSet()
         self._closed = False
         self._leaves_traces = False
-        self._checkpoints = Checkpoints(lambda: _connect(Path(self._place), busy_seconds))
+        self._checkpoints = Checkpoints(
+            lambda: _connect(Path(self._place), busy_seconds, synchronous)
+        )
         self._checkpoints.follow(writer)
         self._writer = Owned(writer, lambda: self._checkpoints.close(CLOSING_SECONDS))
 
@@ -83,20 +93,24 @@ class Database:
         schema: int = SCHEMA,
         migrations: Mapping[int, str] = MIGRATIONS,
         busy_seconds: float = BUSY_SECONDS,
+        synchronous: str = NORMAL,
     ) -> Database:
-        """Open the file, creating it (mode 0600) or migrating it where needed."""
+        """Open the file, creating it (mode 0600) or migrating it where needed.
+
+        `synchronous` is `full` if what was committed must survive a power cut.
+        """
         if not path.exists():
             if not create:
                 raise NoDatabase(str(path))
             _create_file(path)
         with translated(path):
-            writer = _connect(path, busy_seconds)
+            writer = _connect(path, busy_seconds, synchronous)
             try:
                 _prepare(writer, path, create=create, schema=schema, migrations=migrations)
             except BaseException:
                 writer.close()
                 raise
-        return cls(path, writer, busy_seconds)
+        return cls(path, writer, busy_seconds, synchronous)
 
     @classmethod
     def open_as_is(cls, path: Path) -> Database:
@@ -257,17 +271,19 @@ def _create_file(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Notes are private: nobody else on the machine may read the index.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        # A power cut must not take the name of what is in the file.
+        sync_name(path.parent)
     except OSError as error:
         raise StoreError(
             f"cannot create {path}: {error.strerror}; choose another file with --db"
         ) from error
 
 
-def _connect(path: Path, busy_seconds: float) -> apsw.Connection:
+def _connect(path: Path, busy_seconds: float, synchronous: str = NORMAL) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(round(busy_seconds * 1000))
     connection.execute(
-        "PRAGMA foreign_keys = OFF; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY"
+        f"PRAGMA foreign_keys = OFF; PRAGMA synchronous = {synchronous}; PRAGMA temp_store = MEMORY"
     )
     # What is deleted is overwritten, so that no older version of a secret lies in free pages.
     connection.execute("PRAGMA secure_delete = ON")
