@@ -50,7 +50,8 @@ _QUERIES = ("place:", "query:")
 def read_bookmarks(text: Text, *, collection: str, folders: Folders) -> Rows:
     """The bookmarks of a file, one by one; malformed HTML gives what can be made out."""
     parser = _Parser()
-    while piece := text.read(_PIECE):
+    # An open tag is looked through again with every piece, so pieces grow with what is open.
+    while piece := text.read(max(_PIECE, len(parser.rawdata))):
         parser.feed(piece)
         if len(parser.rawdata) > _LONGEST_TAG:
             yield BadRow(parser.place(), "a tag that never ends; what it holds was left out")
