@@ -38,7 +38,7 @@ _LONGEST_TAG = 4_000_000
 _PIECE = 65_536
 
 # What is left of an open tag at the end of a file is made out, if it is no longer than this.
-_LONGEST_END = 16_384
+_LONGEST_END = 2_048
 
 # Folders that the browser made, not the user.
 _OWN_FOLDERS = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
