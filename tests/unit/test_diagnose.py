@@ -140,9 +140,7 @@ class TestFound:
     def test_shares_are_the_score(self, library: Library) -> None:
         """What the lanes gave adds up to what the features gave, and these to the score."""
         found = library.why("tomatoes leaves", "garden/compost.md")
-        (result,) = [
-            one for one in library.search("tomatoes leaves").results if one.id == found.id
-        ]
+        (result,) = [one for one in library.search("tomatoes leaves").results if one.id == found.id]
         assert found.contributions == result.contributions
         assert sum(one.share for one in found.opinions) == pytest.approx(
             sum(one.share for one in found.contributions)

@@ -153,7 +153,9 @@ def _digest_lines(documents: DocumentStore, batch: int) -> list[str]:
             document = stored.document
             # What is hidden is told by its text alone.
             chunks = () if document.hidden else stored.chunks
-            line = f"{id} {document.content_hash} {stored.analyzer_version} {_spans(chunks)}"
+            # The hash says what was written, the digest of the text what is there now.
+            text = f"{document.content_hash} {digest(document.body)}"
+            line = f"{id} {text} {stored.analyzer_version} {_spans(chunks)}"
             # The hash of a file covers its front matter; a saved document has none.
             lines.append(line if document.collection in rooted else line + _beside(stored))
     return lines

@@ -37,6 +37,9 @@ _SLICE_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
 _LEAST_WAIT = 0.05
 
+# How often passages that were given up are tried again.
+_REVIVED_SECONDS = 3600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
@@ -71,6 +74,10 @@ class Embedding:
         self._worker: Worker | None = None
         self._gate: Gate | None = None
         self._warned_of_gate = False
+        # When what was given up in a generation was last tried again.
+        self._revived: dict[int, float] = {}
+        # Generations whose embedder failed when it was last asked.
+        self._ailing: set[int] = set()
         self._background = Background(1, name="twolane-save")
         self._saved_lock = threading.Lock()
         self._saved: Future[bool] | None = None
@@ -235,7 +242,9 @@ class Embedding:
     ) -> Filled:
         from twolane.embedding.pipeline import fill
 
-        return fill(
+        number = duty.generation.number
+        self._revive(number)
+        filled = fill(
             self._stores,
             duty.embedder,
             duty.generation,
@@ -245,6 +254,25 @@ class Embedding:
             ids=ids,
             parallel=parallel,
         )
+        if filled.failed or filled.stopped is not None:
+            self._ailing.add(number)
+        elif filled.embedded and number in self._ailing:
+            # It is well again, so what was given up is tried again with the next turn.
+            self._ailing.discard(number)
+            self._revived.pop(number, None)
+        return filled
+
+    def _revive(self, generation: int) -> None:
+        """Let passages that were given up be tried again: at first, and then every hour.
+
+        Often it was the server that was ill, and not the passage; nobody tells when it is well.
+        """
+        last = self._revived.get(generation)
+        if last is not None and time.monotonic() - last < _REVIVED_SECONDS:
+            return
+        self._revived[generation] = time.monotonic()
+        if self._stores.queue.progress(generation).abandoned:
+            self._stores.queue.release(generation)
 
     def _wait(self, generations: Iterable[int]) -> float | None:
         """How long to wait before the rest of these can be embedded; None if there is none."""
@@ -292,7 +320,11 @@ class Embedding:
             if stop():
                 return Turn(None)
         self._settle(self._gate)
-        return Turn(0.0 if embedded else self._wait(visited))
+        wait = self._wait(visited)
+        given_up = any(self._stores.queue.progress(number).abandoned for number in visited)
+        if given_up:
+            wait = _REVIVED_SECONDS if wait is None else min(wait, _REVIVED_SECONDS)
+        return Turn(0.0 if embedded else wait)
 
 
 @dataclass(frozen=True, slots=True)

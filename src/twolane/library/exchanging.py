@@ -175,11 +175,13 @@ _NO_TEXT = re.compile("[\ud800-\udfff]")
 @contextmanager
 def _opened(file: str | os.PathLike[str]) -> Iterator[_Marked]:
     """A text file; `-` is standard input."""
+    from twolane.ingest.exchange.waiting import opened
+
     if str(file) == "-":
         yield _Marked(sys.stdin.buffer, "standard input", 0)
         return
     path = Path(file).expanduser()
-    with path.open("rb") as data:
+    with opened(path) as data:
         yield _Marked(data, path.name, path.stat().st_size)
 
 

@@ -366,6 +366,8 @@ class Searcher:
     def _waiting(self, served: Served, scope: Scope) -> str | None:
         """That passages of the owner's documents wait for their vectors, if any do."""
         progress = self._stores.queue.progress(served.generation.number, scope)
+        if progress.failed and not progress.pending:
+            return f"{progress.failed:,} passages could not be embedded, and wait for another try"
         total = progress.ready + progress.missing
         return f"{progress.pending:,} of {total:,} passages {WAITING}" if progress.pending else None
 

@@ -103,6 +103,12 @@ class Index:
     busy_seconds: float = setting(
         10.0, "How long to wait for another process that writes to the database.", between(0, 3600)
     )
+    synchronous: str = setting(
+        "normal",
+        "What a power cut may take: with `normal` the last saves, whole, though never the "
+        "database; with `full` nothing that was acknowledged, and each save waits for the disk.",
+        one_of("normal", "full"),
+    )
     watch_debounce: float = setting(
         1.0, "How long `watch` gathers changes before it looks, in seconds.", between(0.001, 3600)
     )
@@ -165,7 +171,10 @@ class Embedding:
         5, "How often a request is made while `openai` is down or busy.", between(1, 100)
     )
     passage_tries: int = setting(
-        8, "How often a passage is tried until only `embed --retry-failed` does.", between(1, 100)
+        8,
+        "How often a passage is tried until it is given up; that is tried again every hour, when "
+        "the embedder is well again, and by `embed --retry-failed`.",
+        between(1, 100),
     )
     retry_seconds: float = setting(
         5.0, "How long to wait before the second try; then longer and longer.", between(0, 86_400)
@@ -226,6 +235,15 @@ class Server:
     )
     request_seconds: float = setting(
         30.0, "How long a request is worked on, or its body waited for.", between(0.1, 3600)
+    )
+    head_seconds: float = setting(
+        10.0, "How long a client may take to send the head of a request.", between(0.1, 3600)
+    )
+    connections: int = setting(
+        400,
+        "How many connections may be open; then who has kept the server waiting longest makes room "
+        "for the next.",
+        between(2, 100_000),
     )
     max_body_bytes: int = setting(10_000_000, "Larger requests are refused.", between(1000))
     requests_per_minute: int = setting(

@@ -88,6 +88,8 @@ def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
 
 def _text(source: str) -> tuple[str, str]:
     """A text and what it is called; one without a name is called after its content."""
+    from twolane.ingest.exchange.waiting import opened
+
     if source == "-":
         body = sys.stdin.buffer.read().decode("utf-8", "replace")
         if not body.strip():
@@ -100,7 +102,8 @@ def _text(source: str) -> tuple[str, str]:
             f"there is no file {source!r}; write an address with https://, "
             "and give a text on standard input: echo TEXT | twolane save -"
         )
-    return path.read_text("utf-8", "replace"), path.name
+    with opened(path) as file:
+        return file.read().decode("utf-8", "replace"), path.name
 
 
 def _held(library: Library, draft: Draft) -> Draft | None:
