@@ -9,6 +9,7 @@ part of this project. What is written teaches the model what the collections alo
 - `xq-pairs`: every paragraph in English and in Russian, both right answers;
 - `xq-split`, `xq-split5`: every paragraph in one of two or five languages, questions in all;
 - `mixed`: two collections of different languages in one index, where the other only disturbs;
+- `names`: what notes of one of our own vaults are called;
 - `known-…`: verbatim runs of words, loose words, and rare words that people look up again.
 """
 
@@ -21,6 +22,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+_VAULT = Path(__file__).parent.resolve() / "vaults" / "desk"
 
 KNOWN = ("qa-mix", "locomo", "movies", "danetqa-ru")
 MIXED = ("qa-mix", "danetqa-ru")
@@ -87,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     mixed([collections / name for name in MIXED]).write(out / "mixed")
     for name in KNOWN:
         known_items(Beir.read(collections / name)).write(out / f"known-{name}")
+    write_names(out / "names.json")
     return 0
 
 
@@ -167,6 +171,23 @@ def _known_item(
     if kind == 3:
         chosen.append(chance.choice([word for word in known if word != chosen[0]] or rare))
     return " ".join(chosen), chosen
+
+
+def write_names(file: Path) -> None:
+    """Write a golden set of what the notes of one of our vaults are called: file and path."""
+    queries = []
+    for number, note in enumerate(sorted(_VAULT.rglob("*.md"))):
+        path = note.relative_to(_VAULT).as_posix()
+        for kind, query in (("file", note.stem), ("path", path), ("words", path.replace("/", " "))):
+            if query.casefold() not in {one["query"].casefold() for one in queries}:
+                queries.append({"id": f"{kind}-{number}", "query": query, "relevant": [path]})
+    golden = {
+        "format": "twolane-golden/1",
+        "name": "names",
+        "vault": _VAULT.as_posix(),
+        "queries": queries,
+    }
+    file.write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 _Version = tuple[str, tuple[str, list[tuple[str, str]]]]

@@ -20,6 +20,7 @@ PRESETS = (DEFAULT, *VARIATIONS, *STORY)
 # What the search as it was found had in common with ours, or what has no part in ranking.
 NEUTRAL = {
     "db",
+    "search.min_relevance",
     "cache",
     "embedding.embedder",
     "embedding.model",
