@@ -110,6 +110,40 @@ class TestCollections:
         assert found(store, "ant") == {"a"}
 
 
+class TestMoves:
+    """Documents whose files are at another place by now."""
+
+    @pytest.mark.parametrize("together", [True, False])
+    def test_go_on_as_what_they_were(self, store: Stores, together: bool) -> None:
+        """The old place is gone; uses and owner stay, whether both come in one batch or not."""
+        old = prepared("notes/a.md", "ant", path="a.md", used=NOON, uses=2, owner="ann")
+        new = prepared("notes/b/a.md", "ant", path="b/a.md")
+        put(store, old)
+        if together:
+            store.documents.apply(Batch(COLLECTION, [new], moves={"notes/b/a.md": "notes/a.md"}))
+        else:
+            put(store, new)
+            store.documents.apply(Batch(COLLECTION, moves={"notes/b/a.md": "notes/a.md"}))
+        assert found(store, "ant") == {"notes/b/a.md"}
+        held = document_of(store, "notes/b/a.md")
+        assert held is not None
+        assert (held.used, held.uses, held.owner) == (NOON, 2, "ann")
+
+    def test_keep_their_vectors(self, store: Stores) -> None:
+        """The passages are the same, so that nothing waits for a vector."""
+        number = store.vectors.open_generation(space()).number
+        old = prepared("notes/a.md", "ant", path="a.md")
+        put(store, old)
+        embed(store, number, old, unit(1, 0, 0, 0))
+        batch = Batch(
+            COLLECTION,
+            [prepared("notes/b.md", "ant", path="b.md")],
+            moves={"notes/b.md": "notes/a.md"},
+        )
+        store.documents.apply(batch)
+        assert store.queue.progress(number).pending == 0
+
+
 class TestApply:
     """Changes that happen together or not at all."""
 

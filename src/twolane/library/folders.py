@@ -13,6 +13,7 @@ from twolane.model.document import Batch, Collection
 from twolane.model.errors import MissingFolder
 from twolane.model.permissions import require
 from twolane.model.scope import Capability, Scope
+from twolane.ports.documents import Among
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
@@ -88,7 +89,9 @@ class Folders(Held):
         from twolane.ingest.indexing import Report
 
         known = self._stores.documents.known(collection.name)
-        gone = [one.id for one in known.values() if one.id is not None]
+        inside = Scope(collections=(collection.name,), archived=True)
+        missing = self._stores.documents.list(inside, among=Among.DELETED)
+        gone = [one.id for one in (*known.values(), *missing) if one.id is not None]
         self._stores.documents.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
         self._stores.maintenance.settle()
         return Report(collection.name, deleted=len(gone))

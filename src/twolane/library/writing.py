@@ -98,12 +98,17 @@ class Writing(Held):
         return self._done(self._saver.restore(_listed(ids), scope, expected_version))
 
     def deleted(self, *, scope: Scope = LOCAL) -> list[Document]:
-        """The deleted documents that can be restored, by id."""
+        """The deleted documents that can be restored, by id.
+
+        Notes that are out of sight because their files are gone come back with their files.
+        """
         require(scope, Capability.WRITE)
         documents = self._stores.documents
+        rooted = {one.name for one in documents.collections() if one.root is not None}
         ids = [one.id for one in documents.list(scope, among=Among.DELETED)]
         held = documents.get(ids)
-        return [held[id].document for id in ids if id in held]
+        found = [held[id].document for id in ids if id in held]
+        return [one for one in found if one.collection not in rooted]
 
     def purge(self, ids: str | Sequence[str], *, scope: Scope = LOCAL) -> list[Saved]:
         """Delete documents for good, with their texts and vectors."""

@@ -161,17 +161,19 @@ def _tell(library: Library, path: Path, report: Report, *, quiet: bool) -> None:
     _list(listed)
     if report.withheld:
         output.say(
-            (f"{report.withheld:,} notes are gone from the folder. ", output.BAD),
+            (f"{output.gone_from_folder(report.withheld)} ", output.BAD),
             "Nothing was deleted: so many at once may be a mistake. ",
-            "To delete them, run the same command with --prune.",
+            "To delete what is gone, run the same command with --prune.",
             indent=2,
         )
 
 
 def _counts(report: Report) -> str:
+    moved = f" ({report.moved:,} moved)" if report.moved else ""
     return (
-        f"{report.indexed:,} indexed, {report.unchanged:,} unchanged, {report.skipped:,} skipped, "
-        f"{report.failed:,} failed, {report.deleted:,} deleted in {report.seconds:.1f} s"
+        f"{report.indexed:,} indexed{moved}, {report.unchanged:,} unchanged, "
+        f"{report.skipped:,} skipped, {report.failed:,} failed, {report.deleted:,} deleted "
+        f"in {report.seconds:.1f} s"
     )
 
 

@@ -60,6 +60,7 @@ def _tell(report: Report) -> None:
         f"{count:,} {word}"
         for count, word in (
             (report.indexed, "indexed"),
+            (report.moved, "of them moved"),
             (report.deleted, "deleted"),
             (report.failed, "failed"),
         )
@@ -75,8 +76,8 @@ def _tell(report: Report) -> None:
         )
     if report.withheld:
         output.say(
-            (f"{report.withheld:,} notes are gone from the folder. ", output.BAD),
+            (f"{output.gone_from_folder(report.withheld)} ", output.BAD),
             "Nothing was deleted: so many at once may be a mistake. ",
-            "To delete them, run `twolane index --prune` on it.",
+            "To delete what is gone, run `twolane index --prune` on it.",
             indent=2,
         )

@@ -111,6 +111,7 @@ class IndexedFolder(Shape):
 
     collection: str
     indexed: int
+    moved: int
     unchanged: int
     skipped: int
     failed: int

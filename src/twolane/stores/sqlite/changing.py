@@ -48,6 +48,13 @@ UPDATE documents SET
     version = version + 1, revision = ?
 WHERE id IN (SELECT value FROM json_each(?))"""
 
+# A note that moved goes on as what it was.
+_MOVE = """
+UPDATE documents SET used = coalesce(documents.used, old.used), uses = documents.uses + old.uses,
+    owner = coalesce(documents.owner, old.owner), archived = documents.archived OR old.archived
+FROM documents AS old
+WHERE documents.id = ? AND old.id = ? AND old.collection = documents.collection"""
+
 # The row leaves the full-text index before its tags change and returns with all of them,
 # so that each document is put into the index once, however many tags it has.
 _LEAVE = "UPDATE texts SET listed = 0 WHERE row IN (SELECT value FROM json_each(?))"
@@ -149,6 +156,9 @@ class Changing:
         for id in (*batch.deletes, *batch.purges):
             self._delete(id, collection)
         self._replaced |= write(connection, batch.upserts, collection, self._note_change())
+        for new, old in batch.moves.items():
+            connection.execute(_MOVE, (new, old))
+            self._delete(old, collection)
         _keep_ledger(connection, batch, collection)
 
     def _delete(self, id: str, collection: int) -> None:
