@@ -391,10 +391,29 @@ class TestLookups:
         assert store.documents.resolve(["Same"], Scope(owner="ann")) == ["a", "b", "c"]
 
     def test_resolve_folds_titles(self, store: Stores) -> None:
-        """A title may be spelled in another case; a path may not."""
+        """A title may be spelled in another case; a path that is spelled right goes first."""
         put(store, prepared("a", title="Ёлка на Даче", path="Notes/a.md"))
+        put(store, prepared("b", path="notes/b.md"), prepared("c", path="Notes/b.md"))
         assert store.documents.resolve(["елка на даче"], Scope()) == ["a"]
-        assert store.documents.resolve(["notes/a.md"], Scope()) == []
+        assert store.documents.resolve(["notes/a.md"], Scope()) == ["a"]
+        assert store.documents.resolve(["notes/b.md"], Scope()) == ["b"]
+        assert store.documents.resolve(["NOTES/b.md"], Scope()) == ["b", "c"]
+
+    def test_resolve_knows_the_end_of_a_path(self, store: Stores) -> None:
+        """As links between notes say it: from any folder, before aliases and after titles."""
+        put(
+            store,
+            prepared("a", path="work/Alpha kickoff.md", owner="ann"),
+            prepared("b", path="home/x.md", aliases=("alpha kickoff",), owner="ann"),
+            prepared("c", path="work/not alpha kickoff.md", owner="ann"),
+            prepared("d", path="other/alpha kickoff.md", owner="bob"),
+        )
+        names = ["alpha kickoff", "alpha kickoff.md"]
+        assert store.documents.resolve(names, Scope(owner="ann")) == ["a"]
+        assert store.documents.resolve(["WORK/alpha kickoff.md"], Scope()) == ["a"]
+        put(store, prepared("e", path="y.md", title="Alpha Kickoff", owner="ann"))
+        assert store.documents.resolve(names, Scope(owner="ann")) == ["e"]
+        assert store.documents.resolve(["", "\n"], Scope()) == []
 
     def test_resolve_passes_over_names_out_of_scope(self, store: Stores) -> None:
         """A document that the caller may not see does not shadow one that they may."""

@@ -131,11 +131,23 @@ class Asking(Held):
         with self._in_time():
             return named(self._stores.documents, reference, scope)
 
-    def excerpt(self, reference: str, *, scope: Scope = LOCAL) -> Excerpt:
-        """Part of a document: what `DOC`, `DOC:FROM-TO` or `DOC#HEADING > HEADING` names."""
-        from twolane.results.excerpts import excerpt
+    def excerpt(
+        self,
+        reference: str,
+        *,
+        section: str | Sequence[str] = "",
+        lines: str = "",
+        scope: Scope = LOCAL,
+    ) -> Excerpt:
+        """Part of a document: what `DOC`, `DOC:FROM-TO` or `DOC#HEADING > HEADING` names.
 
-        return excerpt(reference, lambda name: self.document(name, scope=scope))
+        Or that of its `lines` (`10-20`), or of a `section`: a heading, a path of headings as one
+        text or as a list, the id that an outline shows, or `^block`.
+        """
+        from twolane.results.excerpts import excerpt, part_of
+
+        found = excerpt(reference, lambda name: self.document(name, scope=scope))
+        return part_of(found.document, section, lines) if section or lines else found
 
     def documents(self, *, scope: Scope = LOCAL) -> Iterator[Document]:
         """The documents in scope, by id; read a batch at a time, so any number fits."""

@@ -91,7 +91,8 @@ class Folders(Held):
         known = self._stores.documents.known(collection.name)
         inside = Scope(collections=(collection.name,), archived=True)
         missing = self._stores.documents.list(inside, among=Among.DELETED)
-        gone = [one.id for one in (*known.values(), *missing) if one.id is not None]
+        held = [one.id for one in known.values() if one.id is not None]
+        gone = [*held, *(one.id for one in missing)]
         self._stores.documents.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
         self._stores.maintenance.settle()
         return Report(collection.name, deleted=len(gone))

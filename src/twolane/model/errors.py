@@ -68,7 +68,7 @@ class NoSuchDocument(BadInput):
     def __init__(self, reference: str) -> None:
         super().__init__(
             f"no document is called {reference!r}; "
-            "name it by id, path, URL, title or alias as `twolane search` shows them"
+            "name it by id, path, URL, title, file name or alias as `twolane search` shows them"
         )
         self.reference = reference
 

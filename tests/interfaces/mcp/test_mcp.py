@@ -91,7 +91,9 @@ async def search_outline_get(client: Client) -> None:
     assert re.search(r"lines \d+-\d+", said)
     headings = await told(client, "outline", doc="garden/compost.md")
     assert "  Layers (line 8)" in headings
+    listed = await told(client, "get", doc="compost", toc_path=["Layers", "Worms"])
     section = await told(client, "get", doc="garden/compost.md", toc_path="Layers > Worms")
+    assert listed == section
     assert "at night" in section
     assert "forest" not in section
     lines = await told(client, "get", doc="garden/compost.md", lines="14-16")
@@ -248,6 +250,7 @@ async def _refusals(client: Client) -> None:
     assert "must look like" in await refused(client, "get", doc="bread.md", lines="a-b")
     assert "not both" in await refused(client, "get", doc="bread.md", lines="1", toc_path="x")
     assert "has no heading" in await refused(client, "get", doc="bread.md", toc_path="Nope")
+    assert "list of texts" in await refused(client, "get", doc="bread.md", toc_path=[1])
     assert "there is no tool" in await refused(client, "delete", doc="bread.md")
     assert "Bread" in await told(client, "search", query="rye")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.wire import documents as wire
 from twolane.model.scope import Scope
 from twolane.results.excerpts import about
+from twolane.results.sections import section_ids
 
 # Who names a document means it, archived or not.
 _NAMED = Scope(archived=True)
@@ -22,8 +24,8 @@ def get(
     reference: Annotated[
         str,
         typer.Argument(
-            metavar="DOC[:FROM-TO|#HEADING]",
-            help="An id, path, URL, title or alias; lines of the file, or a heading or a path.",
+            metavar="DOC[:FROM-TO|#HEADING|#^BLOCK]",
+            help="An id, path, URL, title, file name or alias; lines of the file, or a section.",
         ),
     ],
     as_json: AsJson = False,
@@ -63,6 +65,9 @@ def outline(
     output.say((document.title, output.TITLE))
     width = max((len(str(one.line)) for one in document.headings), default=0)
     top = min((one.level for one in document.headings), default=1)
-    for one in document.headings:
+    texts = Counter(one.text for one in document.headings)
+    for one, id in zip(document.headings, section_ids(document.headings), strict=True):
         inward = "  " * (one.level - top)
-        output.say((f"{one.line:>{width}}", output.DIM), f"  {inward}{one.text}", indent=2)
+        # Where several headings have one text, only the id tells them apart.
+        apart = (f"  #{id}" if texts[one.text] > 1 else "", output.DIM)
+        output.say((f"{one.line:>{width}}", output.DIM), f"  {inward}{one.text}", apart, indent=2)

@@ -118,6 +118,27 @@ class WhyParameters(Filters, kw_only=True):
     mode: Lanes = Mode.HYBRID
 
 
+class ExcerptParameters(Parameters, kw_only=True):
+    """Which part of which document."""
+
+    doc: Annotated[
+        Text,
+        Meta(
+            description="A document by id, path, URL, unique title, file name or alias; "
+            "`:FROM-TO`, `#HEADING` or `#^block` may follow.",
+            examples=["notes/garden/Tomatoes.md:9-15"],
+        ),
+    ]
+    lines: Annotated[Text, Meta(description="Lines of its file: `10-20`, `10-` or `10`.")] = ""
+    section: Annotated[
+        tuple[Text, ...],
+        Meta(
+            description="A heading, the id that `headings` of a document show, or `^block`; "
+            "given several times, a path of headings.",
+        ),
+    ] = ()
+
+
 class DocumentId(Parameters):
     """Which document."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from twolane.explain.why.wording import suggested
 from twolane.ingest.chunking import estimate_tokens
 from twolane.results.excerpts import about, lines_of
+from twolane.results.sections import section_ids
 
 if TYPE_CHECKING:
     from twolane.explain.similar import SimilarAnswer
@@ -110,9 +112,22 @@ def read(part: Excerpt, tokens: int) -> str:
 def headings(document: Document, tokens: int) -> str:
     """The headings of a document, each with the line of the file on which it stands."""
     top = min((one.level for one in document.headings), default=1)
-    lines = [f"{'  ' * (one.level - top)}{one.text} (line {one.line})" for one in document.headings]
+    lines = [
+        f"{'  ' * (one.level - top)}{one.text} (line {one.line}{shown})"
+        for one, shown in zip(document.headings, _told_apart(document), strict=True)
+    ]
     head = f"{document.title} [{document.id}]"
     return _joined([head], lines or ["it has no headings"], tokens, "\n")
+
+
+def _told_apart(document: Document) -> list[str]:
+    """What tells a heading from others of the same text: its id, where that is needed."""
+    texts = Counter(one.text for one in document.headings)
+    ids = section_ids(document.headings)
+    return [
+        f", #{id}" if texts[one.text] > 1 else ""
+        for one, id in zip(document.headings, ids, strict=True)
+    ]
 
 
 def reasons(diagnosis: Diagnosis, tokens: int) -> str:

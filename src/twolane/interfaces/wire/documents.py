@@ -21,6 +21,7 @@ from twolane.interfaces.wire.shape import (
 )
 from twolane.model.document import Kind
 from twolane.model.problem import Problem
+from twolane.results.sections import section_ids
 
 if TYPE_CHECKING:
     from twolane.ingest.exchange.rows import ImportReport
@@ -56,11 +57,12 @@ class DocumentPart(Shape):
 
 
 class Heading(Shape):
-    """A heading of a document, and its line in the file."""
+    """A heading of a document, its line in the file, and its id within the document."""
 
     level: int
     text: str
     line: int
+    id: str
 
 
 class Passage(Shape):
@@ -234,6 +236,7 @@ def whole_document(
         text=document.body,
         lines=(document.first_line, last) if document.body.strip() else None,
         heading=None,
+        headings=_headings(document),
         link=link,
         chunks=passages,
     )
@@ -250,7 +253,12 @@ def _filled(document: model.Document) -> dict[str, Any]:
 
 def outline(document: model.Document) -> Outline:
     """The headings of a document."""
-    return shape(Outline, document)
+    return shape(Outline, document, headings=_headings(document))
+
+
+def _headings(document: model.Document) -> list[Heading]:
+    ids = section_ids(document.headings)
+    return [shape(Heading, one, id=id) for one, id in zip(document.headings, ids, strict=True)]
 
 
 def collection_details(

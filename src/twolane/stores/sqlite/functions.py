@@ -10,6 +10,7 @@ import apsw
 
 from twolane.stores.sqlite.document_rows import loaded
 from twolane.text.globs import matches_any
+from twolane.text.links import path_ends_in
 from twolane.text.literals import line, stands_as_written, stands_in
 from twolane.text.tokens import fold
 
@@ -25,6 +26,7 @@ def register(connection: apsw.Connection) -> None:
     """Give the connection our functions."""
     functions: tuple[tuple[str, Callable[..., Any], int], ...] = (
         ("path_matches", _path_matches, 2),
+        ("path_ends_in", _path_ends_in, 2),
         ("holds_literally", _Literals(connection).held, 4),
     )
     for name, function, arguments in functions:
@@ -35,6 +37,10 @@ def register(connection: apsw.Connection) -> None:
 
 def _path_matches(path: str | None, patterns: str) -> bool:
     return path is not None and matches_any(path, tuple(patterns.split("\n")))
+
+
+def _path_ends_in(path: str | None, names: str) -> bool:
+    return path is not None and path_ends_in(path, names.split("\n"))
 
 
 class _Literals:
