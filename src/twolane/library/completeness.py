@@ -1,9 +1,10 @@
-"""How complete the index is: counts over all of it, and what became of each file."""
+"""How complete the index is: counts over all of it, and what became of each document."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from twolane.model.answer import Degradation
 from twolane.model.permissions import require
@@ -11,7 +12,7 @@ from twolane.model.problem import FileRecord, FileState
 from twolane.model.scope import Capability, Scope
 from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
-from twolane.ports.documents import Stats, file_records
+from twolane.ports.documents import Known, Stats, file_records
 from twolane.ports.generations import serving
 
 
@@ -46,12 +47,19 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """What became of one file, and how many of its passages still wait for a vector."""
+    """What became of one file or saved document, and how many of its passages lack a vector.
+
+    `id` is that of its document, if it gave one; what was saved goes by its path, if it has one,
+    else by its id.
+    `embedded_at` is when the last of its passages got its vector, if all of them have one.
+    """
 
     collection: str
     record: FileRecord
     waiting: int
     failure: Failure | None
+    id: str | None = None
+    embedded_at: datetime | None = None
 
 
 def status_of(
@@ -86,18 +94,68 @@ def status_of(
     )
 
 
-def files_of(stores: Stores, scope: Scope) -> list[FileStatus]:
-    """What became of each file of each collection; an owner is told of their documents'."""
+def files_of(stores: Stores, scope: Scope, *, batch: int = 1000) -> list[FileStatus]:
+    """What became of each file and each saved document; an owner is told of their own."""
     require(scope, Capability.SEARCH)
     generation = serving(stores)
-    waiting: Mapping[str, int] = {}
-    failures: Mapping[str, Failure] = {}
+    progress = Progress(0, 0, 0)
     if generation:
         progress = stores.queue.progress(generation.number, scope, detail=True)
-        waiting, failures = progress.waiting, progress.failures
     found = []
     for collection in stores.documents.collections(scope):
-        for record in file_records(stores.documents.known(collection.name), scope.owner):
-            id = f"{collection.name}/{record.path}"
-            found.append(FileStatus(collection.name, record, waiting.get(id, 0), failures.get(id)))
+        known = stores.documents.known(collection.name)
+        told = _records(known, scope.owner)
+        if collection.root is None:
+            # Only files are known by their paths; what was saved may have none.
+            told = [(id, record) for id, record in told if id is None]
+            told += _saved(stores, scope, collection.name, batch)
+        found += [_standing(collection.name, id, record, progress) for id, record in told]
     return found
+
+
+def embedded_at(stores: Stores, id: str, scope: Scope) -> datetime | None:
+    """When the last passage of a document got its vector, if all of them have one."""
+    generation = serving(stores)
+    if generation is None:
+        return None
+    asked = Scope(owner=scope.owner, documents=(id,))
+    at = stores.queue.progress(generation.number, asked, detail=True).embedded.get(id)
+    return None if at is None else datetime.fromtimestamp(at, UTC)
+
+
+_Told = tuple[str | None, FileRecord]
+
+
+def _records(known: Mapping[str, Known], owner: str | None) -> list[_Told]:
+    records = {one.path: one for one in file_records(known, owner)}
+    return [(known[path].id, record) for path, record in records.items()]
+
+
+def _saved(stores: Stores, scope: Scope, collection: str, batch: int) -> list[_Told]:
+    """The documents of a collection that come from no file, by id."""
+    inside = Scope(owner=scope.owner, collections=(collection,), archived=True)
+    ids = [one.id for one in stores.documents.list(inside)]
+    told: list[_Told] = []
+    for at in range(0, len(ids), batch):
+        held = stores.documents.get(ids[at : at + batch], parts=frozenset())
+        told += [
+            (id, FileRecord(one.document.path or id, FileState.INDEXED))
+            for id, one in sorted(held.items())
+        ]
+    return told
+
+
+def _standing(
+    collection: str, id: str | None, record: FileRecord, progress: Progress
+) -> FileStatus:
+    if id is None:
+        return FileStatus(collection, record, 0, None)
+    at = progress.embedded.get(id)
+    return FileStatus(
+        collection,
+        record,
+        progress.waiting.get(id, 0),
+        progress.failures.get(id),
+        id,
+        None if at is None else datetime.fromtimestamp(at, UTC),
+    )

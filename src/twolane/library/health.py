@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 
 from twolane.embedding.spaces import choose
 from twolane.library.adapters import why_silent
-from twolane.library.completeness import FileStatus, Status, files_of, status_of
+from twolane.library.completeness import FileStatus, Status, embedded_at, files_of, status_of
 from twolane.library.held import ALL, LOCAL, Held
 from twolane.model.answer import Degradation, Lane
 from twolane.model.document import Chunk, digest
@@ -29,8 +30,13 @@ class Health(Held):
         return status_of(self._stores, scope, self._degraded())
 
     def files(self, *, scope: Scope = LOCAL) -> list[FileStatus]:
-        """What became of each file of each collection."""
-        return files_of(self._stores, scope)
+        """What became of each file and each saved document of each collection."""
+        return files_of(self._stores, scope, batch=self.settings.index.batch)
+
+    def embedded_at(self, id: str, *, scope: Scope = LOCAL) -> datetime | None:
+        """When the last passage of a document got its vector; None while any lacks one."""
+        require(scope, Capability.SEARCH)
+        return embedded_at(self._stores, id, scope)
 
     def served(self, *, scope: Scope = LOCAL) -> frozenset[str]:
         """Ids of the documents that meaning can find: those with vectors."""

@@ -38,8 +38,9 @@ def get(
     with open_library(settings) as library:
         part = library.excerpt(reference_to(library, reference), scope=_NAMED)
         link = library.links([part.document]).get(part.document.id)
+        at = library.embedded_at(part.document.id, scope=_NAMED) if as_json else None
     if as_json:
-        said = wire.document_part(part.document, part.text, part.lines, part.heading, link)
+        said = wire.document_part(part.document, part.text, part.lines, part.heading, link, at)
         output.say_json(said)
     else:
         # Of a bookmark there is often nothing but what it says of itself.

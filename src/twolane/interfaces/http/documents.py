@@ -24,7 +24,8 @@ def read(call: Call, given: DocumentId) -> Reply:
     """Read a document."""
     document = call.library.document(given.id, scope=call.named)
     link = call.library.links([document], roots=call.may(Capability.ADMIN)).get(document.id)
-    said = wire.whole_document(document, call.library.chunks(document), link)
+    at = call.library.embedded_at(document.id, scope=call.scope)
+    said = wire.whole_document(document, call.library.chunks(document), link, at)
     return Reply(said, etag=etag_of(document))
 
 
@@ -43,7 +44,9 @@ def excerpt(call: Call, given: ExcerptParameters) -> Reply:
     part = call.library.excerpt(given.doc, section=section, lines=given.lines, scope=call.named)
     links = call.library.links([part.document], roots=call.may(Capability.ADMIN))
     link = links.get(part.document.id)
-    return Reply(wire.document_part(part.document, part.text, part.lines, part.heading, link))
+    at = call.library.embedded_at(part.document.id, scope=call.scope)
+    said = wire.document_part(part.document, part.text, part.lines, part.heading, link, at)
+    return Reply(said)
 
 
 def etag_of(document: Document | Saved) -> str:

@@ -24,6 +24,8 @@ from twolane.model.problem import Problem
 from twolane.results.sections import section_ids
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.library.embedding import Embedded as Embedding
     from twolane.model import document as model
@@ -51,6 +53,9 @@ class DocumentPart(Shape):
     used: Time | None
     uses: int
     archived: bool
+    embedded_at: Annotated[
+        Time | None, Meta(description="When its last passage got a vector, if all have one.")
+    ]
     heading: str | None
     lines: Lines | None
     text: Annotated[str, Meta(description="The Markdown source without front matter.")]
@@ -214,14 +219,24 @@ def document_part(
     lines: tuple[int, int] | None,
     heading: str | None = None,
     link: str | None = None,
+    embedded_at: datetime | None = None,
 ) -> DocumentPart:
     """A document with a part of its text."""
-    said = {"text": text, "lines": lines, "heading": heading, "link": link}
+    said = {
+        "text": text,
+        "lines": lines,
+        "heading": heading,
+        "link": link,
+        "embedded_at": embedded_at,
+    }
     return shape(DocumentPart, document, **_filled(document), **said)
 
 
 def whole_document(
-    document: model.Document, chunks: Sequence[model.Chunk], link: str | None
+    document: model.Document,
+    chunks: Sequence[model.Chunk],
+    link: str | None,
+    embedded_at: datetime | None = None,
 ) -> Document:
     """A document with all that there is of it."""
     last = document.first_line + document.body.removesuffix("\n").count("\n")
@@ -238,6 +253,7 @@ def whole_document(
         heading=None,
         headings=_headings(document),
         link=link,
+        embedded_at=embedded_at,
         chunks=passages,
     )
 

@@ -33,7 +33,7 @@ from twolane.stores.sqlite.functions import register
 log = logging.getLogger("twolane")
 
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
-SCHEMA = 3
+SCHEMA = 4
 
 # What a backup of an earlier version lacks, too.
 TOKENS = """
@@ -74,6 +74,7 @@ CREATE INDEX chunks_by_content ON chunks(content_hash);
 DELETE FROM vectors WHERE content_hash NOT IN (SELECT content_hash FROM chunks);
 ALTER TABLE vectors DROP COLUMN text_hash;
 """,
+    3: "ALTER TABLE vectors ADD COLUMN at REAL",
 }
 
 # Another process may be committing a batch; longer than this means it is stuck.

@@ -1,4 +1,4 @@
--- Schema 3. One file holds documents, their words, their vectors and the work that is left.
+-- Schema 4. One file holds documents, their words, their vectors and the work that is left.
 --
 -- What REFERENCES says is looked at by `doctor`, not at every row that is written: that takes as
 -- long as an index. Triggers take along what belongs to a row that goes.
@@ -376,12 +376,14 @@ CREATE TABLE means(
     PRIMARY KEY (generation, language)
 ) WITHOUT ROWID;
 
--- Unit vectors, little-endian float32; the generation names their space.
+-- Unit vectors, little-endian float32; the generation names their space, `at` is when they were
+-- embedded, unknown for those that are older than the column.
 CREATE TABLE vectors(
     row          INTEGER PRIMARY KEY AUTOINCREMENT,
     generation   INTEGER NOT NULL REFERENCES generations(number),
     content_hash TEXT NOT NULL,
     vector       BLOB NOT NULL,
+    at           REAL,
     UNIQUE (generation, content_hash)
 );
 
