@@ -56,7 +56,8 @@ class Health(Held):
 
         Two libraries made from the same notes and saves with the same settings have the same.
         Vectors are not part of it: two machines may differ in their last digits.
-        Nor is what a save notes of its day: times, uses, versions.
+        Nor is what a save notes of its day: times, uses, versions; nor which lines are
+        boilerplate, because that depends on what else was there when it was detected.
         """
         documents = self._stores.documents
         ids = [one.id for one in documents.list(ANYWHERE, among=Among.KEPT)]
@@ -66,7 +67,7 @@ class Health(Held):
             some = ids[at : at + self.settings.index.batch]
             for id, one in documents.get(some, parts=_WITH_CHUNKS).items():
                 # What is hidden is told by its text alone.
-                chunks = () if one.document.hidden else one.chunks
+                chunks = () if one.document.hidden else self._as_read(one)
                 version = one.analyzer_version
                 line = f"{id} {one.document.content_hash} {version} {_spans(chunks)}"
                 # The hash of a file covers its front matter; a saved document has none.
@@ -74,6 +75,14 @@ class Health(Held):
         generation = serving(self._stores)
         space = generation.space.fingerprint if generation else ""
         return digest("\n".join([*sorted(held), space]))
+
+    def _as_read(self, stored: Stored) -> Sequence[Chunk]:
+        """The passages of a document as they are before any boilerplate is left out of them."""
+        if not any(one.boilerplate for one in stored.chunks):
+            return stored.chunks
+        from twolane.ingest.analysis import reworded
+
+        return reworded(stored.document, stored.chunks, self.settings, frozenset())
 
     def revision(self) -> str:
         """A name for all that a search can see; another one whenever any of it changes."""
