@@ -232,6 +232,19 @@ def test_a_copy_is_no_move(library: Library, vault: Path) -> None:
     assert library.status().stats.documents == 2
 
 
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_phrase_is_found_as_it_is_read(library: Library, vault: Path, mode: Mode) -> None:
+    """Signs of Markdown between its words hide a phrase in no mode, and it is shown marked."""
+    write(vault, "a.md", "# A\n\n**green tea** from [[Japan|far Japan]] is good")
+    write(vault, "b.md", "# B\n\ngreen tea, but not from there")
+    library.index(vault)
+    library.embed()
+    for query in ('"green tea from"', '"tea from far japan is"'):
+        (result,) = library.search(query, mode=mode).results
+        assert result.path == "a.md"
+        assert "<mark>" in result.snippet
+
+
 def test_a_missing_root_deletes_nothing(library: Library, vault: Path) -> None:
     """A root that is gone is an error; with `prune` its notes go."""
     write(vault, "a.md", "# A\n\nwalrus")

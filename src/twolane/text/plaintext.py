@@ -36,6 +36,11 @@ def plain(markdown: str) -> str:
     return text.strip()
 
 
+def has_marks(text: str) -> bool:
+    """Whether a text may be seen otherwise than it is written."""
+    return _MARKED.search(text) is not None
+
+
 def plain_line(markdown: str) -> str:
     """The text of a heading or a link in one line; numbers and dashes in front belong to it."""
     text = markdown.replace(_HOLD, "")
@@ -68,6 +73,9 @@ def _without_marks(text: str) -> str:
         text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     return text
 
+
+# Without one of these a text is seen as it is written; lists and quotations begin lines.
+_MARKED = re.compile(r"[*_`~=\[<&\\|#]|^[ \t]*(?:[-+>]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 # Code is taken out and put back by number; no readable text holds this character.
 _HOLD = "\0"

@@ -74,7 +74,11 @@ CREATE INDEX chunks_by_content ON chunks(content_hash);
 DELETE FROM vectors WHERE content_hash NOT IN (SELECT content_hash FROM chunks);
 ALTER TABLE vectors DROP COLUMN text_hash;
 """,
-    3: "ALTER TABLE vectors ADD COLUMN at REAL",
+    # The letters of texts are made anew, as they are seen, too.
+    3: """
+ALTER TABLE vectors ADD COLUMN at REAL;
+INSERT OR IGNORE INTO unsettled SELECT row FROM texts WHERE listed;
+""",
 }
 
 # Another process may be committing a batch; longer than this means it is stuck.
