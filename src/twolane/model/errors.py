@@ -147,8 +147,11 @@ class NotPermitted(TwolaneError):
     """The scope lacks the capability that the call needs."""
 
     def __init__(self, capability: str) -> None:
-        super().__init__(f"this needs the capability {capability!r}; ask for a scope that has it")
-        self.capability = capability
+        # A member of an enumeration would show itself as Python writes it.
+        self.capability = str(capability)
+        super().__init__(
+            f"this needs the capability {self.capability!r}; ask for a scope that has it"
+        )
 
 
 class NotYours(NotPermitted):

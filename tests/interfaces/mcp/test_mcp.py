@@ -214,6 +214,9 @@ async def _others(client: Client) -> None:
         assert estimate_tokens(await told(client, "search", query=first, max_tokens=100)) <= 100
     assert "like" in await told(client, "similar", doc="garden/compost.md", limit=1)
     assert "not" in await told(client, "why", query="quagga", doc="garden/compost.md")
+    hidden = await told(client, "why", query="quagga", doc="secret.md")
+    assert hidden.startswith("notes/secret.md: ")
+    assert "None" not in hidden
     status = await told(client, "status")
     assert "6 documents" in status
     assert "What I grow" in status

@@ -132,7 +132,11 @@ def _told_apart(document: Document) -> list[str]:
 
 def reasons(diagnosis: Diagnosis, tokens: int) -> str:
     """Why a document is, or is not, among the results."""
-    head = [f"{diagnosis.title} [{diagnosis.id}]: {diagnosis.verdict}"]
+    named = f"{diagnosis.title} [{diagnosis.id}]"
+    if diagnosis.id is None:
+        # A file that gave no document.
+        named = f"{diagnosis.collection}/{diagnosis.path}"
+    head = [f"{named}: {diagnosis.verdict}"]
     lines = [f"{one.kind.value}: {one.reason}" for one in diagnosis.obstacles]
     for one in diagnosis.opinions:
         rank = f"rank {one.rank} of {one.hits}" if one.rank else f"not among {one.hits}"
