@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twolane.library.adapters import path_below, vault_files
 from twolane.library.held import LOCAL, Held
 from twolane.model.document import Batch, Collection
 from twolane.model.errors import MissingFolder
@@ -42,9 +43,32 @@ class Folders(Held):
         from twolane.ingest.indexing import Indexer
 
         collection = self._collection_at(folder) or self._new_collection(folder)
+        self._hand_over(collection)
         return Indexer(self._stores, self.settings).index(
             self._source(folder), collection, scope, prune=prune, progress=progress
         )
+
+    def _hand_over(self, collection: Collection) -> None:
+        """Of folders inside each other, let the inner one alone have its notes.
+
+        What the outer one holds of them goes; the next look at the folders finds all files again.
+        """
+        documents = self._stores.documents
+        others = [one for one in documents.collections() if one.name != collection.name]
+        pairs = [(collection, one) for one in others] + [(one, collection) for one in others]
+        for outer, inner in pairs:
+            path = path_below(Path(outer.root), inner) if outer.root is not None else None
+            if path is None:
+                continue
+            wanted = vault_files(inner, self.settings)
+            known = {
+                name: one
+                for name, one in documents.known(outer.name).items()
+                if name.startswith(f"{path}/") and wanted(name.removeprefix(f"{path}/"))
+            }
+            gone = [one.id for one in known.values() if one.id is not None]
+            if known:
+                documents.apply(Batch(outer.name, deletes=gone, forgotten=list(known)))
 
     def _collection_at(self, folder: Path) -> Collection | None:
         root = str(folder.resolve())

@@ -61,5 +61,6 @@ class Held:
 
     def _source(self, folder: Path) -> Source:
         root = str(folder.resolve())
-        held = next((one for one in self._stores.documents.collections() if one.root == root), None)
-        return vault_source(folder, self.settings, held)
+        others = self._stores.documents.collections()
+        held = next((one for one in others if one.root == root), None)
+        return vault_source(folder, self.settings, held, others)

@@ -75,6 +75,9 @@ class Index:
     exclude: tuple[str, ...] = setting(
         (), "Paths to leave out, as in `.gitignore`, beside the ignore files.", shown=True
     )
+    outside_links: bool = setting(
+        False, "Whether links in a vault are followed to files and folders outside of it."
+    )
     languages: tuple[str, ...] = setting(
         ("en", "ru", "de", "fr", "es", "it", "pt", "nl", "sv", "uk", "zh", "ja", "ko"),
         "Languages that notes may be in; the detector chooses among them.",
