@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twolane.library.held import Held
-from twolane.model.deep_links import deep_link, file_link, tells_root
+from twolane.model.deep_links import (
+    deep_link,
+    file_link,
+    obsidian_link,
+    obsidian_vault,
+    tells_root,
+)
 
 if TYPE_CHECKING:
     from twolane.model.answer import Result
@@ -27,23 +33,29 @@ class Opening(Held):
     ) -> dict[str, str]:
         """Links that open the files of results or documents, by their ids.
 
-        They follow the setting `results.link_template`; without one there are none, or with
-        `plain` those to the files themselves.
+        They follow the setting `results.link_template`; without one, those into an Obsidian
+        vault open Obsidian, and of others there are none, or with `plain` those to the files.
         `roots` is whether a link may tell where a collection is on disk.
         """
         template = self.settings.results.link_template
-        if not (template or plain) or (not roots and (not template or tells_root(template))):
-            return {}
         folders = self._folders()
-        return {
-            one.id: deep_link(
-                template, root=folder, path=one.path, line=_line(one), collection=one.collection
-            )
-            if template
-            else file_link(folder, one.path)
-            for one in found
-            if one.path is not None and (folder := folders.get(one.collection)) is not None
-        }
+        vaults = {} if template else {name: obsidian_vault(root) for name, root in folders.items()}
+        if template and not roots and tells_root(template):
+            return {}
+        links = {}
+        for one in found:
+            folder = folders.get(one.collection)
+            if one.path is None or folder is None:
+                continue
+            if template:
+                links[one.id] = deep_link(
+                    template, root=folder, path=one.path, line=_line(one), collection=one.collection
+                )
+            elif vault := vaults[one.collection]:
+                links[one.id] = obsidian_link(vault, folder / one.path)
+            elif plain and roots:
+                links[one.id] = file_link(folder, one.path)
+        return links
 
     def _folders(self) -> dict[str, Path]:
         return {

@@ -59,7 +59,8 @@ class Results:
     link_template: str = setting(
         "",
         "A link that opens a note in another program, such as `obsidian://open?path={path}`; may "
-        "hold `{path}`, `{collection}`, `{file}` (within the collection), `{name}` and `{line}`.",
+        "hold `{path}`, `{collection}`, `{file}` (within the collection), `{name}` and `{line}`. "
+        "Unset: Obsidian for notes in a vault of its own, else none.",
         template_problem,
         shown=True,
     )

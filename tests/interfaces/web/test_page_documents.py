@@ -24,6 +24,20 @@ def test_the_reader_opens_at_the_passage(page: Page) -> None:
     expect(page.locator("#drawer-title")).to_have_text("Compost that does not smell")
 
 
+def test_callouts_are_boxes(page: Page) -> None:
+    """A callout shows its title, not its sign; a folded one opens and closes."""
+    search(page, "tomato soup")
+    page.locator(".result .open", has_text="Tomato soup").first.click()
+    expect(page.locator(".prose .callout-title").first).to_have_text("Keep the skins")
+    expect(page.locator(".prose .callout").first).to_contain_text("They give colour.")
+    folded = page.locator(".prose details.callout")
+    expect(folded.locator("summary")).to_have_text("Warning")
+    expect(folded.get_by_text("Hot steam.")).not_to_be_visible()
+    folded.locator("summary").click()
+    expect(folded.get_by_text("Hot steam.")).to_be_visible()
+    expect(page.locator(".prose")).not_to_contain_text("[!")
+
+
 def test_documents_lead_to_their_program(new_page: PageMaker, served: Server) -> None:
     """With a template for links, results and the reader open the document in its own program."""
     template = "obsidian://open?file={file}"
