@@ -54,6 +54,8 @@ def plain_line(markdown: str) -> str:
 def _without_marks(text: str) -> str:
     """The text without the marks that stand inside lines; code must have been set aside."""
     if "[" in text:
+        if "![[" in text:
+            text = _PICTURE.sub(_picture_words, text)
         text = _WIKI.sub(_wiki_words, text.replace("![[", "[["))
         text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))
         text = _REFERENCE.sub(r"\1", text)
@@ -102,6 +104,14 @@ _FENCE_END = re.compile(r"[ \t>]*+(?:`{3,}+|~{3,}+)[ \t]*+|")
 _QUOTED = re.compile(r"^[ \t]*+(?:>[ \t]?)++")
 _CLOSING_HASHES = re.compile(r"(?<![ \t#])[ \t]++#++[ \t]*+$")
 
+# A picture or a recording that is shown in its place, such as an icon; brackets around it go too.
+_PICTURE = re.compile(
+    r"(?P<open>\([ \t]*+)?!\[\[[^\[\]|\n]*?"
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico|mp[34]|m4a|ogg|wav|webm)"
+    r"(?:#[^\[\]|\n]*+)?(?:\|(?P<words>[^\[\]\n]*+))?\]\](?(open)[ \t]*+\))",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"[\dx \t]*+|icon", re.IGNORECASE)
 _WIKI = re.compile(r"\[\[([^\[\]|\n]*+)(?:\|([^\[\]\n]*+))?\]\]")
 # A destination holds no space unless it stands in angle brackets, and may hold paired parentheses.
 _TARGET = (
@@ -159,6 +169,12 @@ def _wiki_words(found: re.Match[str]) -> str:
     if anchor and not anchor.isdigit():  # The anchor of an embedded picture may be its width.
         return anchor
     return target.partition("#^")[0].replace("#", " ").strip()
+
+
+def _picture_words(found: re.Match[str]) -> str:
+    """What is said of a picture, if that is more than its size; its file's name is not seen."""
+    words = (found["words"] or "").strip()
+    return "" if _SIZE.fullmatch(words) else words
 
 
 def _set_code_aside(text: str, code: list[str]) -> str:
