@@ -70,7 +70,7 @@ def test_a_call_that_makes_no_sense(twolane: Cli, words: str, said: str) -> None
 def test_a_call_without_anything_shows_the_help(twolane: Cli) -> None:
     """No command is bad usage, and what can be called is the answer."""
     said = twolane(code=2).stderr
-    assert "Commands:" in said
+    assert "Search:" in said
     assert "error" not in said
 
 

@@ -17,7 +17,7 @@ from twolane.model.errors import BadInput, TooSlow
 from twolane.model.permissions import require
 from twolane.model.scope import ANYWHERE, Capability, Scope
 from twolane.ports.documents import Facets, Part
-from twolane.query.lookup import named
+from twolane.query.lookup import named, near_names
 from twolane.query.missing_tags import missing_tags
 from twolane.results.paging import Pages
 from twolane.settings import Settings
@@ -130,6 +130,12 @@ class Asking(Held):
         require(scope, Capability.SEARCH)
         with self._in_time():
             return named(self._stores.documents, reference, scope)
+
+    def near_names(self, reference: str, *, scope: Scope = LOCAL) -> list[str]:
+        """Titles and paths in scope that are spelled much like a name that no document has."""
+        require(scope, Capability.SEARCH)
+        with self._in_time():
+            return near_names(self._stores.lexical, reference, scope)
 
     def excerpt(
         self,

@@ -65,9 +65,10 @@ class BadGoldenSet(BadInput):
 class NoSuchDocument(BadInput):
     """A reference names no document that the caller may see."""
 
-    def __init__(self, reference: str) -> None:
+    def __init__(self, reference: str, near: Sequence[str] = ()) -> None:
+        hint = f"did you mean {' or '.join(map(repr, near))}? Or " if near else ""
         super().__init__(
-            f"no document is called {reference!r}; "
+            f"no document is called {reference!r}; {hint}"
             "name it by id, path, URL, title, file name or alias as `twolane search` shows them"
         )
         self.reference = reference

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.naming import reference_to
+from twolane.interfaces.cli.naming import reference_to, suggesting
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import TIMES, AsJson, Db, Quiet, Verbose, typed
 from twolane.interfaces.wire.documents import deleted_documents, saved_documents
@@ -134,7 +134,8 @@ _NAMED = Scope(archived=True)
 
 def ids_of(library: Library, references: Sequence[str]) -> list[str]:
     """The ids of the documents that the references name."""
-    return [library.document(reference_to(library, one), scope=_NAMED).id for one in references]
+    with suggesting(library, _NAMED):
+        return [library.document(reference_to(library, one), scope=_NAMED).id for one in references]
 
 
 def tell(saved: Sequence[Saved], what: str, *, as_json: bool, quiet: bool) -> None:

@@ -58,7 +58,7 @@ def embed(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Give the passages that lack a vector one."""
+    """Embed the passages that have no vector yet."""
     others = {"embedding.gate_tolerance": tolerance}
     settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
     try:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.naming import reference_to
+from twolane.interfaces.cli.naming import reference_to, suggesting
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.wire import documents as wire
@@ -35,7 +35,7 @@ def get(
 ) -> None:
     """Print a document, a few lines of it, or a section."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with open_library(settings) as library, suggesting(library, _NAMED):
         part = library.excerpt(reference_to(library, reference), scope=_NAMED)
         link = library.links([part.document]).get(part.document.id)
         at = library.embedded_at(part.document.id, scope=_NAMED) if as_json else None
@@ -58,7 +58,7 @@ def outline(
 ) -> None:
     """Print the headings of a document, each with its line."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with open_library(settings) as library, suggesting(library, _NAMED):
         document = library.document(reference_to(library, reference), scope=_NAMED)
     if as_json:
         output.say_json(wire.outline(document))

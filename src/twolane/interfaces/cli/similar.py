@@ -8,10 +8,11 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.naming import reference_to
+from twolane.interfaces.cli.naming import reference_to, suggesting
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.interfaces.wire.explain import similar_answer
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.explain.similar import Place, Similar, SimilarAnswer
@@ -38,7 +39,7 @@ def similar(
 ) -> None:
     """Find the documents that are most similar to one."""
     settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with open_library(settings) as library, suggesting(library, _ANY):
         scope = library.scope(filters)
         answer = library.similar(
             reference_to(library, reference),
@@ -50,6 +51,10 @@ def similar(
         output.say_json(similar_answer(answer))
     else:
         _show(answer, quiet=quiet)
+
+
+# Names that are spelled alike may be those of archived documents, too.
+_ANY = Scope(archived=True)
 
 
 def _show(answer: SimilarAnswer, *, quiet: bool) -> None:
