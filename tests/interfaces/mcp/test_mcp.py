@@ -222,6 +222,25 @@ async def _others(client: Client) -> None:
     assert "What I grow" in status
 
 
+def test_prompts_are_offered_and_filled(twolane: Cli, tmp_path: Path) -> None:
+    """Prompts of the library are prompts of the protocol, with their arguments; notes are not."""
+    text = "---\ntitle: Shorten\narguments: [words]\n---\nCut {{text}} to {{words}} words.\n"
+    (tmp_path / "shorten.md").write_text(text)
+    twolane("import", "prompts", tmp_path / "shorten.md")
+    twolane("save", "-", "--id", "n", "--title", "A note", stdin=b"Cut {{text}}.")
+
+    async def session(client: Client) -> None:
+        (prompt,) = (await client.list_prompts()).prompts
+        assert prompt.title == "Shorten"
+        assert [one.name for one in prompt.arguments or []] == ["words", "text"]
+        told = await client.get_prompt(prompt.name, {"text": "this", "words": "9"})
+        assert told.messages[0].content.text == "Cut this to 9 words.\n"  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="no document"):
+            await client.get_prompt("n", {})
+
+    over_streams(twolane, session)
+
+
 async def _resources(client: Client) -> None:
     """A search and a document are resources, too."""
     templates = (await client.list_resource_templates()).resource_templates

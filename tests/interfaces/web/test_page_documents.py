@@ -38,6 +38,21 @@ def test_callouts_are_boxes(page: Page) -> None:
     expect(page.locator(".prose")).not_to_contain_text("[!")
 
 
+def test_a_prompt_is_filled_and_copied(new_page: PageMaker, served: Server) -> None:
+    """Its arguments have a form, and the button copies the text with them in it."""
+    served.cli("save", "-", "--kind", "prompt", "--id", "p1", "--title", "Zorilla prompt",
+               stdin=b"Describe {{animal}} in {{words}} words.")  # fmt: skip
+    page = new_page()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    search(page, "zorilla prompt")
+    page.locator(".result .open", has_text="Zorilla prompt").first.click()
+    page.get_by_label("animal").fill("a zorilla")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.locator(".fill .copy")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "Describe a zorilla in {{words}} words."
+
+
 def test_documents_lead_to_their_program(new_page: PageMaker, served: Server) -> None:
     """With a template for links, results and the reader open the document in its own program."""
     template = "obsidian://open?file={file}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
@@ -16,8 +18,10 @@ from twolane import __version__
 from twolane.interfaces.failures import message
 from twolane.interfaces.mcp import texts
 from twolane.interfaces.mcp.tools import TOOLS, checked
+from twolane.model.document import Kind
 from twolane.model.errors import TwolaneError
 from twolane.model.scope import Capability, Scope
+from twolane.text.prompts import arguments_of, filled
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -30,6 +34,7 @@ READER = Scope(capabilities=frozenset({Capability.SEARCH, Capability.SEMANTIC}))
 _SEARCHED = "twolane://search/"
 _DOCUMENT = "twolane://document/"
 _RESOURCE_TOKENS = 4000
+_MOST_PROMPTS = 200
 
 T = TypeVar("T")
 
@@ -110,6 +115,18 @@ def make_server(
         contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
         return types.ReadResourceResult(contents=[contents])
 
+    async def list_prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=await run(lambda: _prompts(library, scope)))
+
+    async def get_prompt(
+        _context: Any, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        values = params.arguments or {}
+        try:
+            return await run(lambda: _prompt(library, scope, params.name, values))
+        except TwolaneError as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=message(error)) from error
+
     return Server(
         "twolane",
         version=__version__,
@@ -119,6 +136,8 @@ def make_server(
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
     )
 
 
@@ -149,6 +168,35 @@ def _recent(library: Library, scope: Scope) -> list[types.Resource]:
         )
         for one in answer.results
     ]
+
+
+def _prompts(library: Library, scope: Scope) -> list[types.Prompt]:
+    """The prompts of the library, by id, for clients that show them to choose from."""
+    within = replace(scope, kinds=(Kind.PROMPT,))
+    return [
+        types.Prompt(
+            name=one.id,
+            title=one.title,
+            description=one.description or None,
+            arguments=[
+                types.PromptArgument(name=wanted.name, description=wanted.about or None)
+                for wanted in arguments_of(one.body, one.arguments)
+            ],
+        )
+        for one in islice(library.documents(scope=within), _MOST_PROMPTS)
+    ]
+
+
+def _prompt(
+    library: Library, scope: Scope, name: str, values: Mapping[str, str]
+) -> types.GetPromptResult:
+    """A prompt with its places filled in; anything else than a prompt is not there."""
+    held = library.document(name, scope=replace(scope, kinds=(Kind.PROMPT,)))
+    said = types.TextContent(text=filled(held.body, values))
+    return types.GetPromptResult(
+        description=held.description or held.title,
+        messages=[types.PromptMessage(role="user", content=said)],
+    )
 
 
 def _read(library: Library, scope: Scope, uri: str) -> str:

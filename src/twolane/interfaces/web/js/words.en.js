@@ -196,6 +196,8 @@ export default {
   "panel.why": "Why",
   "program": "Open in app",
   "program.of": "Open {title} in its app",
+  "prompt.copied": "Copied",
+  "prompt.copy": "Copy",
   "relevance": "Relevance {share}",
   "repair.shown": "Showing results for",
   "repair.typed": "No document holds “{typed}”.",

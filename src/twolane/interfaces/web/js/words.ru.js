@@ -196,6 +196,8 @@ export default {
   "panel.why": "Почему",
   "program": "Открыть в приложении",
   "program.of": "Открыть в приложении: {title}",
+  "prompt.copied": "Скопировано",
+  "prompt.copy": "Копировать",
   "relevance": "Релевантность {share}",
   "repair.shown": "Показаны результаты для",
   "repair.typed": "Ни в одном документе нет «{typed}».",
