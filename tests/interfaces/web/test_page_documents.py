@@ -40,17 +40,22 @@ def test_callouts_are_boxes(page: Page) -> None:
 
 def test_a_prompt_is_filled_and_copied(new_page: PageMaker, served: Server) -> None:
     """Its arguments have a form, and the button copies the text with them in it."""
-    served.cli("save", "-", "--kind", "prompt", "--id", "p1", "--title", "Zorilla prompt",
-               stdin=b"Describe {{animal}} in {{words}} words.")  # fmt: skip
-    page = new_page()
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    search(page, "zorilla prompt")
-    page.locator(".result .open", has_text="Zorilla prompt").first.click()
-    page.get_by_label("animal").fill("a zorilla")
-    page.get_by_role("button", name="Copy").click()
-    expect(page.locator(".fill .copy")).to_have_text("Copied")
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == "Describe a zorilla in {{words}} words."
+    named = ("--kind", "prompt", "--id", "p1", "--title", "Zorilla prompt")
+    served.cli("save", "-", *named, stdin=b"Describe {{animal}} in {{words}} words.")
+    try:
+        page = new_page()
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        search(page, "zorilla prompt")
+        page.locator(".result .open", has_text="Zorilla prompt").first.click()
+        page.get_by_label("animal").fill("a zorilla")
+        page.get_by_role("button", name="Copy").click()
+        expect(page.locator(".fill .copy")).to_have_text("Copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == "Describe a zorilla in {{words}} words."
+    finally:
+        # Other tests count the documents of this server.
+        served.cli("delete", "p1")
+        served.cli("purge", "p1")
 
 
 def test_documents_lead_to_their_program(new_page: PageMaker, served: Server) -> None:

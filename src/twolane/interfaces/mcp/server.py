@@ -123,9 +123,12 @@ def make_server(
     ) -> types.GetPromptResult:
         values = params.arguments or {}
         try:
-            return await run(lambda: _prompt(library, scope, params.name, values))
+            given: types.GetPromptResult = await run(
+                lambda: _prompt(library, scope, params.name, values)
+            )
         except TwolaneError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=message(error)) from error
+        return given
 
     return Server(
         "twolane",
