@@ -128,6 +128,7 @@ class TestMoves:
         held = document_of(store, "notes/b/a.md")
         assert held is not None
         assert (held.used, held.uses, held.owner) == (NOON, 2, "ann")
+        assert store.maintenance.check() == []
 
     def test_keep_their_vectors(self, store: Stores) -> None:
         """The passages are the same, so that nothing waits for a vector."""

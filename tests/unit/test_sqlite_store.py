@@ -336,7 +336,13 @@ def test_another_working_directory_is_no_other_file(
 
 # What older files had, from the newest schema backwards.
 EARLIER = {
-    3: "ALTER TABLE vectors DROP COLUMN at",
+    3: """
+    ALTER TABLE vectors DROP COLUMN at;
+    DROP TRIGGER documents_gone;
+    DROP TABLE seals;
+    CREATE TRIGGER documents_gone AFTER DELETE ON documents BEGIN
+        DELETE FROM texts WHERE row = old.row;
+    END""",
     2: """
     CREATE INDEX chunks_by_text ON chunks(text_hash);
     DROP INDEX chunks_by_content;

@@ -1,19 +1,30 @@
-"""How complete the index is: counts over all of it, and what became of each document."""
+"""How an index is: how complete, what became of each document, and a name for what is in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from twolane.model.answer import Degradation
+from twolane.embedding.spaces import Embedders, choose
+from twolane.model.answer import Degradation, Lane
+from twolane.model.document import Chunk, digest
+from twolane.model.errors import EmbedderUnavailable
 from twolane.model.permissions import require
 from twolane.model.problem import FileRecord, FileState
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope
 from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
-from twolane.ports.documents import Known, Stats, file_records
+from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records
 from twolane.ports.generations import serving
+from twolane.ranking.search import SWITCHED_OFF
+from twolane.settings import Settings
+
+# No store holds as many documents.
+_ALL = 2**31 - 1
+
+_WITH_CHUNKS = frozenset({Part.TEXT, Part.CHUNKS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +73,7 @@ class FileStatus:
     embedded_at: datetime | None = None
 
 
-def status_of(
-    stores: Stores,
-    scope: Scope,
-    degraded: tuple[Degradation, ...],
-) -> Status:
+def status_of(stores: Stores, scope: Scope, degraded: tuple[Degradation, ...]) -> Status:
     """How complete the index is for the scope's owner; `degraded` tells which lanes cannot run."""
     require(scope, Capability.SEARCH)
     generation = serving(stores)
@@ -86,8 +93,8 @@ def status_of(
         failed=sum(record.state == FileState.FAILED for record in records),
         generation=generation,
         generations=tuple(
-            Standing(one, stores.queue.progress(one.number, scope))
-            for one in stores.vectors.generations()
+            Standing(generation, stores.queue.progress(generation.number, scope))
+            for generation in stores.vectors.generations()
         ),
         degraded=degraded,
         location=stores.maintenance.location,
@@ -159,3 +166,77 @@ def _standing(
         id,
         None if at is None else datetime.fromtimestamp(at, UTC),
     )
+
+
+def dense_degradation(
+    stores: Stores, settings: Settings, embedders: Embedders
+) -> tuple[Degradation, ...]:
+    """What a search would say now about the lane of meaning; loads no model."""
+    if not settings.search.semantic:
+        return (Degradation(Lane.DENSE, SWITCHED_OFF),)
+    try:
+        remark = choose(stores, embedders).remark
+    except EmbedderUnavailable as error:
+        remark = str(error)
+    return (Degradation(Lane.DENSE, remark),) if remark else ()
+
+
+def with_vectors(stores: Stores, scope: Scope) -> frozenset[str]:
+    """Ids of the documents in scope that meaning can find."""
+    generation = serving(stores)
+    if generation is None:
+        return frozenset()
+    import numpy as np
+
+    # Everything that has a vector at all is as near to nothing as everything else.
+    nothing = np.zeros(generation.space.dimensions, np.float32)
+    neighbours = stores.vectors.nearest(generation.number, nothing, scope, limit=_ALL)
+    return frozenset(neighbour.id for neighbour in neighbours)
+
+
+def index_digest(stores: Stores, settings: Settings) -> str:
+    """A name for what is indexed: documents, how they were analysed, and the space."""
+    generation = serving(stores)
+    space = generation.space.fingerprint if generation else ""
+    return digest("\n".join([*sorted(_digest_lines(stores, settings)), space]))
+
+
+def _digest_lines(stores: Stores, settings: Settings) -> list[str]:
+    documents, batch = stores.documents, settings.index.batch
+    ids = [listed.id for listed in documents.list(ANYWHERE, among=Among.KEPT)]
+    rooted = {source.name for source in documents.collections() if source.root is not None}
+    lines = []
+    for at in range(0, len(ids), batch):
+        for id, stored in documents.get(ids[at : at + batch], parts=_WITH_CHUNKS).items():
+            document = stored.document
+            # What is hidden is told by its text alone.
+            chunks = () if document.hidden else _as_read(stored, settings)
+            # The hash says what was written, the digest of the text what is there now.
+            text = f"{document.content_hash} {digest(document.body)}"
+            line = f"{id} {text} {stored.analyzer_version} {_spans(chunks)}"
+            # The hash of a file covers its front matter; a saved document has none.
+            lines.append(line if document.collection in rooted else line + _beside(stored))
+    return lines
+
+
+def _as_read(stored: Stored, settings: Settings) -> Sequence[Chunk]:
+    """The passages of a document as they are before any boilerplate is left out of them."""
+    if not any(chunk.boilerplate for chunk in stored.chunks):
+        return stored.chunks
+    from twolane.ingest.analysis import reworded
+
+    return reworded(stored.document, stored.chunks, settings, frozenset())
+
+
+def _spans(chunks: Sequence[Chunk]) -> str:
+    return " ".join(
+        f"{chunk.start}-{chunk.end} {chunk.content_hash} {chunk.language}" for chunk in chunks
+    )
+
+
+def _beside(stored: Stored) -> str:
+    """What was saved beside the texts."""
+    saved = stored.document
+    names = [saved.collection, saved.kind, saved.path, saved.owner, saved.tags]
+    flags = [saved.searchable, saved.archived, saved.encrypted]
+    return " " + json.dumps([*names, flags, dict(saved.properties)], sort_keys=True)

@@ -9,8 +9,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.naming import reference_to, suggesting
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.wire import documents as wire
 from twolane.model.scope import Scope
 from twolane.results.excerpts import about
@@ -21,6 +20,7 @@ _NAMED = Scope(archived=True)
 
 
 def get(
+    call: Call,
     reference: Annotated[
         str,
         typer.Argument(
@@ -28,18 +28,13 @@ def get(
             help="An id, path, URL, title, file name or alias; lines of the file, or a section.",
         ),
     ],
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Print a document, a few lines of it, or a section."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library, suggesting(library, _NAMED):
+    with call.library() as library, suggesting(library, _NAMED):
         part = library.excerpt(reference_to(library, reference), scope=_NAMED)
         link = library.links([part.document]).get(part.document.id)
-        at = library.embedded_at(part.document.id, scope=_NAMED) if as_json else None
-    if as_json:
+        at = library.embedded_at(part.document.id, scope=_NAMED) if call.as_json else None
+    if call.as_json:
         said = wire.document_part(part.document, part.text, part.lines, part.heading, link, at)
         output.say_json(said)
     else:
@@ -48,19 +43,15 @@ def get(
 
 
 def outline(
+    call: Call,
     reference: Annotated[
         str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
     ],
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Print the headings of a document, each with its line."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library, suggesting(library, _NAMED):
+    with call.library() as library, suggesting(library, _NAMED):
         document = library.document(reference_to(library, reference), scope=_NAMED)
-    if as_json:
+    if call.as_json:
         output.say_json(wire.outline(document))
         return
     output.say((document.title, output.TITLE))

@@ -21,6 +21,7 @@ from twolane.ports.documents import (
 from twolane.stores.sqlite.boilerplate_keys import packed
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.document_rows import dumped, dumped_texts
+from twolane.stores.sqlite.seals import seal_rows
 from twolane.stores.sqlite.versions import (
     demand_versions,
     forget_vectors,
@@ -54,6 +55,8 @@ UPDATE documents SET used = coalesce(documents.used, old.used), uses = documents
     owner = coalesce(documents.owner, old.owner), archived = documents.archived OR old.archived
 FROM documents AS old
 WHERE documents.id = ? AND old.id = ? AND old.collection = documents.collection"""
+
+_ROWS_OF = "SELECT row FROM documents WHERE id IN (SELECT value FROM json_each(?))"
 
 # The row leaves the full-text index before its tags change and returns with all of them,
 # so that each document is put into the index once, however many tags it has.
@@ -159,6 +162,10 @@ class Changing:
         for new, old in batch.moves.items():
             connection.execute(_MOVE, (new, old))
             self._delete(old, collection)
+        if batch.moves:
+            # Their owners are part of what is sealed.
+            moved = (dumped_texts(list(batch.moves)),)
+            seal_rows(connection, [row for (row,) in rows(connection, _ROWS_OF, moved)])
         _keep_ledger(connection, batch, collection)
 
     def _delete(self, id: str, collection: int) -> None:

@@ -337,6 +337,7 @@ CREATE TRIGGER documents_gone AFTER DELETE ON documents BEGIN
     DELETE FROM property_values WHERE document = old.row;
     DELETE FROM chunks WHERE document = old.row;
     DELETE FROM sketches WHERE document = old.row;
+    DELETE FROM seals WHERE document = old.row;
 END;
 
 -- The keys of lines that many documents hold, and how many documents there were to tell.
@@ -353,6 +354,12 @@ INSERT INTO learned VALUES (0, 0);
 CREATE TABLE sketches(
     document INTEGER PRIMARY KEY REFERENCES documents(row),
     runs     BLOB NOT NULL
+);
+
+-- A digest of what was written of each document, by which damage is told from change.
+CREATE TABLE seals(
+    document INTEGER PRIMARY KEY REFERENCES documents(row),
+    digest   BLOB NOT NULL
 );
 
 CREATE INDEX chunks_by_content ON chunks(content_hash);
