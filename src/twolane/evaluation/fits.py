@@ -19,6 +19,7 @@ from twolane.evaluation.files import store_new, write_text
 from twolane.evaluation.fitting import (
     BASES,
     HYBRID,
+    MEANING,
     FitSet,
     JudgedQuery,
     Report,
@@ -30,6 +31,7 @@ from twolane.evaluation.golden import GoldenSet, as_references
 from twolane.evaluation.indexes import ranking_code
 from twolane.evaluation.runs import machine
 from twolane.evaluation.suites import Suite, SuiteSet
+from twolane.model.answer import Feature
 from twolane.ranking.background import SAMPLE, Usual, usual_in
 from twolane.ranking.model import LanguageWeights, RankingModel, SpaceWeights
 from twolane.ranking.model_files import model_text
@@ -42,7 +44,7 @@ _ANYWHERE = Usual(0.05, 0.12)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A set with its candidates and the space that they were found in."""
+    """A set with its candidates, the space that they were found in, and what is usual there."""
 
     fit_set: FitSet
     space: Space
@@ -102,18 +104,16 @@ def fit_suite(suite: Suite, shipped: RankingModel, ask: Callable[[SuiteSet], Ask
     """
     asked = [ask(one) for one in suite.sets]
     space = _one_space(asked)
-    sets = [one.fit_set for one in asked]
     priors = _priors(shipped, space)
+    unknown = _for_any_space(asked, shipped)
+    sets = [_with_mean(one, 0.0) for one in asked]
     reports = {
         basis.name: fit_report(sets, basis, suite.together)
         if basis is HYBRID or says_something(sets, basis)
         else Report(basis.name, priors[basis.name])
         for basis in BASES
     }
-    usual = Usual(
-        round(sum(one.usual.mean for one in asked) / len(asked), 3),
-        round(sum(one.usual.deviation for one in asked) / len(asked), 3),
-    )
+    usual = Usual(0.0, round(sum(one.usual.deviation for one in asked) / len(asked), 3))
     known = SpaceWeights(
         space.embedder,
         space.model,
@@ -122,8 +122,33 @@ def fit_suite(suite: Suite, shipped: RankingModel, ask: Callable[[SuiteSet], Ask
         reports["semantic"].weights,
     )
     lexical = reports["lexical"].weights
-    model = replace(shipped, lexical=lexical, spaces=(known,)).before(shipped)
+    model = replace(shipped, lexical=lexical, spaces=(known, unknown)).before(shipped)
     return Fit(model, space, tuple(reports.values()))
+
+
+def _for_any_space(asked: Sequence[Asked], shipped: RankingModel) -> SpaceWeights:
+    """The weights for spaces that nobody fitted: those of this one, told by what is usual."""
+    sets = [_with_mean(one, one.usual.mean) for one in asked]
+    known = shipped.of_space(None)
+    weights = {basis.name: fit(sets, basis) for basis in BASES if says_something(sets, basis)}
+    return replace(
+        known,
+        hybrid=weights["hybrid"],
+        semantic=weights.get("semantic", known.semantic),
+    )
+
+
+def _with_mean(asked: Asked, mean: float) -> FitSet:
+    """The set with similarities told in deviations above this mean, whatever it was before."""
+    deviation = asked.usual.deviation
+    for query in asked.fit_set.queries:
+        for candidate in query.candidates:
+            if candidate.similarity is not None:
+                told = candidate.features[Feature.PASSAGE]
+                shift = (candidate.similarity - mean) / deviation - told
+                for name in MEANING:
+                    candidate.features[name] += shift
+    return asked.fit_set
 
 
 def fit_again(asked: Sequence[Asked], shipped: RankingModel) -> Fit:
@@ -143,6 +168,7 @@ def fit_again(asked: Sequence[Asked], shipped: RankingModel) -> Fit:
     }
     again = replace(
         known,
+        usual=known.usual if known.is_fitted else asked[0].usual,
         embedder=space.embedder,
         model=space.model,
         hybrid=fitted["hybrid"],

@@ -56,8 +56,8 @@ class LanguageWeights:
 class SpaceWeights:
     """The weights of answers with meaning in one space.
 
-    `usual` is how similar two passages usually are, where an index is too small to tell.
-    `embedder` and `model` are `*` for spaces that nobody fitted.
+    `usual` is how similar two passages usually are: its deviation counts where an index is too
+    small to tell, its mean always, but for spaces that nobody fitted. These have the name `*`.
     """
 
     embedder: str
@@ -65,6 +65,15 @@ class SpaceWeights:
     usual: Usual
     hybrid: LanguageWeights
     semantic: LanguageWeights
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the weights were fitted to this very space."""
+        return self.embedder != ANY
+
+
+# The name of the weights for spaces that nobody fitted.
+ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ class RankingModel:
         """This model, and the other's spaces where this one has none."""
         known = {(one.embedder, one.model) for one in self.spaces}
         more = [one for one in other.spaces if (one.embedder, one.model) not in known]
-        ordered = sorted((*self.spaces, *more), key=lambda one: one.embedder == "*")
+        ordered = sorted((*self.spaces, *more), key=lambda one: one.embedder == ANY)
         return RankingModel(self.lexical, tuple(ordered), self.threshold)
 
 

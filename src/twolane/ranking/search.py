@@ -348,10 +348,13 @@ class Searcher:
         vector = embed_query(served, parsed.meaning, parsed.reading.languages, self._stores.vectors)
         if settings.experiment.similarity == "cosine":
             vector = vector / max(float(vector @ vector) ** 0.5, 1e-9)
-        prior = self.model.of_space(generation.space).usual
+        known = self.model.of_space(generation.space)
         # Embedding has a time of its own, `embed_seconds`, and does not use up the lane's.
         with deadlines.within(self.deadline()):
-            usual = self._background.usual(self._as_it_is(generation), prior)
+            usual = self._background.usual(self._as_it_is(generation), known.usual)
+            if known.is_fitted:
+                # The weights were fitted to similarities as the space has them.
+                usual = replace(usual, mean=known.usual.mean)
             lane = DenseLane(self._stores.vectors, generation, vector, query.scope, usual)
             limit = settings.experiment.dense_pool or pool
             return lane, lane.candidates(limit, floor=settings.search.min_similarity)
