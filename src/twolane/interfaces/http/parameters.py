@@ -27,6 +27,7 @@ MOST_VALUES = 64
 _MOST_PARAMETERS = 200
 
 Text = Annotated[str, Meta(max_length=2000)]
+Share = Annotated[float, Meta(ge=0, le=1)]
 Part = Annotated[str, Meta(min_length=1, max_length=2000)]
 Limit = Annotated[
     int, Meta(ge=1, le=1000, description="How many results; otherwise the setting `search.limit`.")
@@ -97,10 +98,8 @@ class SearchParameters(Filters):
         Text | None, Meta(description="The `next` of the page before, to go on after it.")
     ] = None
     min_relevance: Annotated[
-        float | None,
+        Share | None,
         Meta(
-            ge=0,
-            le=1,
             description="Leave out results less likely to be relevant than this; otherwise the "
             "setting `search.min_relevance`.",
         ),
