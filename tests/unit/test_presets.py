@@ -61,6 +61,7 @@ NEUTRAL = {
     "search.semantic",
     "results.editor",
     "results.link_template",
+    "index.outside_links",
     "index.watch_debounce",
     "index.watch_seconds",
     "index.batch",
