@@ -45,17 +45,21 @@ class Background:
     def __init__(self, vectors: VectorIndex) -> None:
         self._vectors = vectors
         self._lock = threading.Lock()
-        self._known: dict[int, tuple[int, Usual]] = {}
+        self._known: dict[int, tuple[object, Usual]] = {}
 
-    def usual(self, generation: Generation, prior: Usual) -> Usual:
-        """What is usual for two passages of the generation; `prior` is what is in its space."""
+    def usual(self, generation: Generation, prior: Usual, documents: object = None) -> Usual:
+        """What is usual for two passages of the generation; `prior` is what is in its space.
+
+        `documents` names the state of the documents, which decides whose passages can be found.
+        """
+        state = generation.revision, documents
         with self._lock:
-            revision, known = self._known.get(generation.number, (None, prior))
-        if revision != generation.revision:
+            before, known = self._known.get(generation.number, (None, prior))
+        if before != state:
             sample = self._vectors.sample(generation.number, size=SAMPLE)
             known = usual_in(sample, prior)
             with self._lock:
-                self._known[generation.number] = generation.revision, known
+                self._known[generation.number] = state, known
         return known
 
 
