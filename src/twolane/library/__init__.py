@@ -11,8 +11,6 @@ with Library.open("notes.db") as library:
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -67,13 +65,14 @@ class Library(
         settings: Settings | None = None,
         create: bool = True,
     ) -> Library:
-        """Open the library in the database file, or create it unless told not to.
+        """Open the library in the database, or create it unless told not to.
 
+        `db` is a file, or the address of a PostgreSQL database (`postgresql://user@host/name`).
         Without arguments, the settings come from the user's file and environment.
         """
         chosen = settings or Settings.load().settings
         if db is not None:
-            chosen = replace(chosen, db=Path(db).expanduser())
+            chosen = chosen.changed(db=db)
         chosen = with_threshold(chosen)
         stores = open_stores(chosen, create=create)
         return cls(stores, chosen, open_embedders(chosen))

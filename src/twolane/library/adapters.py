@@ -8,13 +8,14 @@ from pathlib import Path
 
 from twolane.embedding.spaces import Embedders
 from twolane.model.document import Collection
-from twolane.model.errors import EmbedderError, EmbedderUnavailable
+from twolane.model.errors import BadInput, EmbedderError, EmbedderUnavailable
 from twolane.model.space import Space
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder
 from twolane.ports.source import Source
-from twolane.settings import Settings, cache_path, database_path
+from twolane.settings import Settings, cache_path, database_place
 from twolane.settings.groups import EMBEDDERS
+from twolane.settings.values import Address
 
 # Least similarities that others published for models that are not measured here, by model name.
 _PUBLISHED_THRESHOLDS = {
@@ -33,10 +34,13 @@ def with_threshold(settings: Settings) -> Settings:
 
 def open_stores(settings: Settings, *, create: bool) -> Stores:
     """The stores that the settings name; one adapter may stand behind several ports."""
+    place = database_place(settings)
+    if isinstance(place, Address):
+        raise BadInput(f"{place}: this version keeps libraries in files only; name one")
     from twolane.stores.sqlite import open_stores
 
     return open_stores(
-        database_path(settings),
+        place,
         create=create,
         busy_seconds=settings.index.busy_seconds,
         text_trigrams=settings.index.exact_bodies,
@@ -59,7 +63,7 @@ def keep_copy(settings: Settings) -> Path:
     """Copy the database as it is, damage and all, before it is mended; where the copy is."""
     from twolane.stores.sqlite.restoring import keep_copy
 
-    return keep_copy(database_path(settings), "before-fix")
+    return keep_copy(_database_file(settings, "copied before it is mended"), "before-fix")
 
 
 def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> Path | None:
@@ -69,7 +73,19 @@ def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> 
     """
     from twolane.stores.sqlite.restoring import restore
 
-    return restore(source.expanduser(), database_path(settings), force=force)
+    target = _database_file(settings, "restored from a file")
+    return restore(source.expanduser(), target, force=force)
+
+
+def _database_file(settings: Settings, verb: str) -> Path:
+    """The file of the database; BadInput for a server's, which is in no file of ours."""
+    place = database_place(settings)
+    if isinstance(place, Path):
+        return place
+    raise BadInput(
+        f"{place} is kept by a PostgreSQL server, so it cannot be {verb} here; "
+        "use pg_dump and pg_restore"
+    )
 
 
 def folder_changes(

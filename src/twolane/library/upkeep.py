@@ -15,6 +15,11 @@ from twolane.model.scope import Capability, Scope
 class Upkeep(Held):
     """What is done to the library as a whole."""
 
+    @property
+    def location(self) -> str:
+        """Where the library is kept, as it may be shown to anybody."""
+        return self._stores.maintenance.location
+
     def check(self) -> list[Problem]:
         """Everything that is wrong with the database; empty when it is sound."""
         return self._stores.maintenance.check()

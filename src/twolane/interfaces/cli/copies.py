@@ -10,7 +10,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import Db, Quiet, Verbose
-from twolane.settings import database_path
+from twolane.settings import database_place
 
 
 def backup(
@@ -47,6 +47,6 @@ def restore(
     with open_library(settings) as library:
         count = library.status().stats.documents
     if not quiet:
-        output.say(f"{database_path(settings)}  {output.counted(count, 'document')} restored")
+        output.say(f"{database_place(settings)}  {output.counted(count, 'document')} restored")
         if kept is not None:
             output.say(f"the database that was there is now {kept}")

@@ -129,7 +129,7 @@ class _Run:
     """What every import does: open, take in, embed, tell."""
 
     source: Path
-    db: Path | None
+    db: str | None
     no_wait: bool
     strict: bool
     as_json: bool

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def load_settings(
-    db: Path | None,
+    db: str | None,
     *,
     quiet: bool = False,
     verbose: bool = False,

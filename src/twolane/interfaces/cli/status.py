@@ -17,7 +17,6 @@ from twolane.interfaces.cli.progress import duration
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
 from twolane.model.scope import Scope
-from twolane.settings import database_path
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -190,7 +189,7 @@ class _Checkup:
         if len(problems) > _MOST_PROBLEMS:
             self.add("database", f"and {len(problems) - _MOST_PROBLEMS} more", well=False)
         if not problems:
-            self.add("database", f"{database_path(library.settings)} is sound")
+            self.add("database", f"{library.location} is sound")
             self.add("digest", library.digest())
         elif self.fix:
             self.add("database", "what is left cannot be mended: restore a backup", well=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -106,7 +105,7 @@ token.command("revoke")(guarded(revoke))
 
 @contextmanager
 def _opened(
-    db: Path | None, *, quiet: bool, verbose: bool, create: bool = False
+    db: str | None, *, quiet: bool, verbose: bool, create: bool = False
 ) -> Iterator[Library]:
     """The library, with the tokens of an earlier version's file."""
     from twolane.interfaces.token_files import take_over
