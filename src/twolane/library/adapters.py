@@ -8,7 +8,7 @@ from pathlib import Path
 
 from twolane.embedding.spaces import Embedders
 from twolane.model.document import Collection
-from twolane.model.errors import BadInput, EmbedderError, EmbedderUnavailable
+from twolane.model.errors import BadInput, EmbedderError, EmbedderUnavailable, StoreError
 from twolane.model.space import Space
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder
@@ -36,7 +36,7 @@ def open_stores(settings: Settings, *, create: bool) -> Stores:
     """The stores that the settings name; one adapter may stand behind several ports."""
     place = database_place(settings)
     if isinstance(place, Address):
-        raise BadInput(f"{place}: this version keeps libraries in files only; name one")
+        return _open_postgres(place, settings, create=create)
     from twolane.stores.sqlite import open_stores
 
     return open_stores(
@@ -44,6 +44,22 @@ def open_stores(settings: Settings, *, create: bool) -> Stores:
         create=create,
         busy_seconds=settings.index.busy_seconds,
         text_trigrams=settings.index.exact_bodies,
+    )
+
+
+def _open_postgres(place: Address, settings: Settings, *, create: bool) -> Stores:
+    try:
+        from twolane.stores.postgres import open_stores
+    except ImportError as error:
+        raise StoreError(
+            f"{place} needs what reads PostgreSQL ({error.name} is missing); "
+            "install it with: pip install 'twolane[postgres]'"
+        ) from error
+    return open_stores(
+        place.url,
+        place=str(place),
+        create=create,
+        busy_seconds=settings.index.busy_seconds,
     )
 
 
@@ -59,11 +75,15 @@ def vault_source(folder: Path, settings: Settings, collection: Collection | None
     )
 
 
-def keep_copy(settings: Settings) -> Path:
-    """Copy the database as it is, damage and all, before it is mended; where the copy is."""
+def keep_copy(settings: Settings) -> Path | None:
+    """Copy the database as it is, damage and all, before it is mended; where the copy is.
+
+    None for a server's, which only the server's own programs copy.
+    """
     from twolane.stores.sqlite.restoring import keep_copy
 
-    return keep_copy(_database_file(settings, "copied before it is mended"), "before-fix")
+    place = database_place(settings)
+    return None if isinstance(place, Address) else keep_copy(place, "before-fix")
 
 
 def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> Path | None:
@@ -73,19 +93,13 @@ def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> 
     """
     from twolane.stores.sqlite.restoring import restore
 
-    target = _database_file(settings, "restored from a file")
-    return restore(source.expanduser(), target, force=force)
-
-
-def _database_file(settings: Settings, verb: str) -> Path:
-    """The file of the database; BadInput for a server's, which is in no file of ours."""
     place = database_place(settings)
-    if isinstance(place, Path):
-        return place
-    raise BadInput(
-        f"{place} is kept by a PostgreSQL server, so it cannot be {verb} here; "
-        "use pg_dump and pg_restore"
-    )
+    if isinstance(place, Address):
+        raise BadInput(
+            f"{place} is kept by a PostgreSQL server, so no file can take its place; "
+            "bring back what pg_dump wrote with pg_restore"
+        )
+    return restore(source.expanduser(), place, force=force)
 
 
 def folder_changes(
@@ -103,8 +117,15 @@ def folder_changes(
     )
 
 
-def engine() -> str:
-    """The database engine under the default store, with its version."""
+def engine(settings: Settings) -> str:
+    """The database engine under the store that the settings name, with the version of ours."""
+    if isinstance(database_place(settings), Address):
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return f"PostgreSQL through psycopg {version('psycopg')}"
+        except PackageNotFoundError:
+            return "PostgreSQL; psycopg is not installed"
     import apsw
 
     return f"SQLite {apsw.sqlite_lib_version()}"

@@ -161,7 +161,7 @@ class _Checkup:
     def examine(self, settings: Settings) -> None:
         from twolane.library import embedder_problem, engine
 
-        self.add("engine", engine())
+        self.add("engine", engine(settings))
         try:
             with open_library(settings) as library:
                 self._examine_database(library)
@@ -182,7 +182,8 @@ class _Checkup:
             kept = keep_copy(library.settings)
             for done in library.repair():
                 self.add("mended", done.reason)
-            self.add("copy", f"the database as it was is kept in {kept}")
+            told = f"the database as it was is kept in {kept}"
+            self.add("copy", told if kept else "none was kept: only pg_dump copies a server's")
             problems = library.check()
         for problem in problems[:_MOST_PROBLEMS]:
             self.add("database", f"{problem.path}: {problem.reason}", well=False)

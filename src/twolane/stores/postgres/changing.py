@@ -200,7 +200,8 @@ class Changing:
         gone = [*batch.deletes, *batch.purges]
         written = [one.document.id for one in batch.upserts]
         if gone or written:
-            known = "SELECT row FROM documents WHERE id = ANY(%s)"
+            # Whoever came too late learns it here, before there is much to do again.
+            known = "SELECT row FROM documents WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
             self._touch(row for (row,) in rows(connection, known, ([*gone, *written],)))
         if gone:
             run(

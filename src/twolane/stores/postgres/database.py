@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
+from random import random
 from typing import Any, TypeVar
 
 import psycopg
@@ -29,9 +31,10 @@ MOST_CONNECTIONS = 10
 # How long a statement may take for which nobody set a deadline: it is stuck, or was forgotten.
 _READ_SECONDS = 60.0
 _WRITE_SECONDS = 300.0
-# Two that write the same at once: one of them begins again.
-_TRIES = 6
-_PAUSE = 0.02
+# Two that write the same at once: one of them begins again, a little later.
+_PAUSE = 0.04
+# What is taken may be taken for good, so this is tried no more often.
+_TRIES = 5
 
 # Whose rows a transaction may see: everybody's, or one owner's.
 EVERYBODY = "*"
@@ -112,16 +115,19 @@ class Database:
     def write(self, work: Callable[[Connection], _T], level: str = CAREFUL) -> _T:
         """What the work gives, done in one transaction as a whole or not at all.
 
-        It is done again where another transaction came in between.
+        It is done again where another transaction came in between, as long as others may be
+        waited for.
         """
-        for attempt in range(_TRIES):
+        until = time.monotonic() + self._busy_seconds
+        for attempt in count():
             try:
                 with translated(self.place):
                     return self._written(work, level)
             except StoreBusy as error:
-                if not _is_worth_repeating(error) or attempt == _TRIES - 1:
+                if not _is_worth_repeating(error, attempt) or time.monotonic() > until:
                     raise
-                time.sleep(_PAUSE * (attempt + 1))
+                # Not in step with whoever else begins again.
+                time.sleep(_PAUSE * random() * min(attempt + 1, 10))  # noqa: S311
         raise AssertionError("a loop that returns or raises")
 
     @contextmanager
@@ -240,16 +246,13 @@ def run_all(connection: Connection, statement: str, values: list[tuple[Any, ...]
 
 
 # Somebody else was quicker; the same work may succeed now.
-_REPEATED = (
-    errors.SerializationFailure,
-    errors.DeadlockDetected,
-    errors.UniqueViolation,
-    errors.ForeignKeyViolation,
-)
+_OVERTAKEN = (errors.SerializationFailure, errors.DeadlockDetected)
+_TAKEN = (errors.UniqueViolation, errors.ForeignKeyViolation)
 
 
-def _is_worth_repeating(error: StoreBusy) -> bool:
-    return isinstance(error.__cause__, _REPEATED)
+def _is_worth_repeating(error: StoreBusy, attempt: int) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, _OVERTAKEN) or (isinstance(cause, _TAKEN) and attempt < _TRIES)
 
 
 @contextmanager
@@ -261,7 +264,7 @@ def translated(place: str) -> Iterator[None]:
         if deadlines.is_over():
             raise TooSlow(deadlines.reason()) from error
         raise TooSlow(f"{place}: {_said(error)}") from error
-    except (*_REPEATED, errors.LockNotAvailable) as error:
+    except (*_OVERTAKEN, *_TAKEN, errors.LockNotAvailable) as error:
         raise StoreBusy(
             f"{place} is being changed by others; try again ({_said(error)})"
         ) from error
@@ -269,8 +272,6 @@ def translated(place: str) -> Iterator[None]:
         raise StoreBusy(f"{place} has no connection left; try again later") from error
     except PoolClosed as error:
         raise StoreError("the library is closed; open it again to use it") from error
-    except errors.InvalidCatalogName as error:
-        raise StoreError(f"{place}: there is no such database; make it with `createdb`") from error
     except errors.InsufficientPrivilege as error:
         raise StoreError(
             f"{place}: {_said(error)}; let the owner of the database run `twolane db upgrade`"
