@@ -70,12 +70,12 @@ def _database(folder: Path) -> str:
     """The name of the database that belongs to a folder."""
     note = folder / "postgres"
     if not note.exists():
-        note.write_text(SERVERS[0].create(), "utf-8")
+        note.write_text(SERVERS[0].lend(), "utf-8")
     return note.read_text("utf-8")
 
 
 def _leave(folder: Path) -> None:
-    SERVERS[0].drop(_database(folder))
+    SERVERS[0].give_back(_database(folder))
 
 
 MEMORY = Adapter("memory", _memory)
