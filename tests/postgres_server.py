@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 TEMPLATE = "twolane_template"
+USER = "twolane"
+# A database with pgvector and without any table of ours.
+BLANK = "twolane_blank"
 
 # Nothing has to outlive the tests; everything has to be quick.
 _OPTIONS = {
@@ -62,14 +65,14 @@ class Server:
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     spare: list[str] = field(default_factory=list)
 
-    def url(self, database: str, user: str = "postgres") -> str:
-        """The address of one of its databases."""
+    def url(self, database: str, user: str = USER) -> str:
+        """The address of one of its databases, for somebody who is no superuser."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
 
     def create(self, *, template: str = TEMPLATE) -> str:
         """A new database that nobody else has; its name."""
         name = f"t{os.getpid()}_{next(self.numbers)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} OWNER {USER}")
         return name
 
     def lend(self) -> str:
@@ -86,10 +89,11 @@ class Server:
         self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def execute(self, statement: str, *, database: str = "postgres") -> list[Any]:
-        """Run one statement outside of a transaction; its rows, if it has any."""
+        """Run one statement as a superuser, outside of a transaction; its rows, if it has any."""
         import psycopg
 
-        with psycopg.connect(self.url(database), autocommit=True) as connection:
+        address = self.url(database, "postgres")
+        with psycopg.connect(address, autocommit=True) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
@@ -198,8 +202,13 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def _make_template(server: Server) -> None:
     from twolane.stores.postgres import open_stores
 
-    server.execute(f"CREATE DATABASE {TEMPLATE}")
+    # A superuser is above the wall between owners, so that the tests must not be one.
+    server.execute(f"CREATE ROLE {USER} LOGIN")
+    server.execute(f"CREATE DATABASE {TEMPLATE} OWNER {USER}")
+    server.execute("CREATE EXTENSION vector", database=TEMPLATE)
     open_stores(server.url(TEMPLATE)).maintenance.close()
+    server.execute(f"CREATE DATABASE {BLANK} OWNER {USER}")
+    server.execute("CREATE EXTENSION vector", database=BLANK)
     # Room that was made for growth is copied with every database: this takes it out.
     server.execute("VACUUM FULL", database=TEMPLATE)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.conftest import Cli, write
-from tests.postgres_server import Server
+from tests.postgres_server import BLANK, Server
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def filled(served: Cli, vault: Path) -> Cli:
 
 def test_a_new_database_is_filled_by_index(twolane: Cli, postgres: Server, vault: Path) -> None:
     """`index` makes the tables in an empty database; nothing else does."""
-    name = postgres.create(template="template1")
+    name = postgres.create(template=BLANK)
     url = postgres.url(name)
     try:
         assert "twolane index" in twolane("search", "tea", "--db", url, code=3).stderr
