@@ -76,7 +76,8 @@ def either(word: Word, weight: str = "") -> str:
 def one(term: str, *, prefix: bool, weight: str = "") -> str:
     """That a document has the term, or one that begins with it."""
     marks = ("*" if prefix else "") + weight
-    return quoted(lexeme(term)) + (f":{marks}" if marks else "")
+    # No document has the lexeme that stands for no term.
+    return quoted(lexeme(term) or " none") + (f":{marks}" if marks else "")
 
 
 def owned(owner: str | None) -> str:

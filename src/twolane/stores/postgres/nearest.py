@@ -33,7 +33,7 @@ ORDER BY max(-(v.embedding <#> %s)) DESC, d.id LIMIT %s"""
 _FEW = """
 SELECT count(*) FROM (
     SELECT 1 FROM vectors AS v JOIN documents AS d ON d.row = v.document
-    WHERE v.generation = {generation} AND {condition} LIMIT %s) AS some"""
+    WHERE v.generation = {generation} AND {condition} LIMIT %s) AS counted"""
 
 # The nearest passages in scope, as the index of the generation finds them.
 _INDEXED = """
