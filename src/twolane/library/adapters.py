@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from twolane.embedding.spaces import Embedders
@@ -115,6 +116,38 @@ def folder_changes(
         seconds=settings.index.watch_seconds,
         polling=polling,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of a database: which version they have, which one this program knows.
+
+    `version` is 0 where there are none of ours; `server` says what answers at an address.
+    """
+
+    location: str
+    version: int
+    known: int
+    server: str = ""
+
+
+def schema_of(settings: Settings) -> Schema:
+    """The tables of the database that the settings name, as they are, without a change to them."""
+    place = database_place(settings)
+    if isinstance(place, Address):
+        from twolane.stores.postgres.database import look
+
+        return Schema(str(place), *look(place.url, str(place)))
+    from twolane.stores.sqlite.database import SCHEMA, Database
+
+    if not place.exists():
+        return Schema(str(place), 0, SCHEMA)
+    database = Database.open_as_is(place)
+    try:
+        with database.read() as connection:
+            return Schema(str(place), int(connection.pragma("user_version")), SCHEMA)
+    finally:
+        database.close()
 
 
 def engine(settings: Settings) -> str:

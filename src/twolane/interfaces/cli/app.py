@@ -47,6 +47,7 @@ _GROUPS: Mapping[str, tuple[str, str]] = {
     "tag": ("tag", "tag"),
     "generation": ("generation", "generation"),
     "token": ("token", "token"),
+    "db": ("database", "database"),
     "eval": ("eval", "evaluation"),
 }
 

@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from twolane.model import deadlines
 from twolane.model.errors import StoreBusy, StoreError, TooSlow
 from twolane.model.scope import Scope
-from twolane.stores.postgres.migrating import SCHEMA, prepare
+from twolane.stores.postgres.migrating import SCHEMA, applied, known, prepare
 
 log = logging.getLogger("twolane")
 
@@ -196,6 +196,19 @@ _MANNERS: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
 def owned(owner: str) -> str:
     """How a transaction names an owner; nobody can call themselves everybody."""
     return f"={owner}"
+
+
+def look(url: str, place: str) -> tuple[int, int, str]:
+    """The version of the tables, the one that we know, and what answers; nothing is changed."""
+    with translated(place), _connected(url) as connection:
+        ((server,),) = rows(connection, "SHOW server_version")
+        extensions = rows(
+            connection,
+            "SELECT extname || ' ' || extversion FROM pg_extension"
+            " WHERE extname IN ('vector', 'pg_trgm') ORDER BY extname DESC",
+        )
+        told = ", ".join((f"PostgreSQL {server}", *(name for (name,) in extensions)))
+        return applied(connection, place), known()[-1].number, told
 
 
 @contextmanager

@@ -97,6 +97,11 @@ SELECT c.relname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = 'twolane' AND NOT i.indisvalid"""
 
+# Tables of which the planner knows too little to choose its ways: much was written just now.
+_MUCH_CHANGED = """
+SELECT relname FROM pg_stat_user_tables
+WHERE schemaname = 'twolane' AND n_mod_since_analyze > 500 + 0.2 * n_live_tup"""
+
 _NEAR_INDEXES = """
 SELECT indexname FROM pg_indexes
 WHERE schemaname = 'twolane' AND indexname LIKE 'vectors\\_near\\_%'"""
@@ -147,6 +152,8 @@ class PostgresMaintenance:
             try:
                 for (name,) in rows(connection, _BROKEN):
                     run(connection, f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+                for (name,) in rows(connection, _MUCH_CHANGED):
+                    run(connection, f"ANALYZE {name}")
                 self._settle_vectors(connection)
                 if "pg_trgm" in self._db.extensions:
                     for column in ("names", "texts"):
