@@ -198,6 +198,18 @@ class TestManyWriters:
             claimed = [hash for found in pool.map(work, range(4)) for hash in found]
         assert len(claimed) == len(set(claimed)) == 60
 
+    def test_owners_take_turns(self, store: Stores) -> None:
+        """Nobody waits for the end of another's long import, whatever their ids are."""
+        put(store, *(prepared(f"a{n:03}", f"ant n{n}", owner="ann") for n in range(40)))
+        put(store, prepared("z1", "zebra", owner="zoe"), prepared("m1", "mole"))
+        generation = store.vectors.open_generation(space()).number
+        first = store.queue.claim(generation, worker="w", limit=6, seconds=60)
+        assert {"z1", "m1"} < {one.document for one in first}
+        assert len(first) == 6
+        rest = store.queue.claim(generation, worker="w", limit=100, seconds=60)
+        assert len(rest) == 36
+        assert store.queue.claim(generation, worker="w", limit=9, seconds=60) == []
+
     def test_what_another_worker_is_taking_is_passed_over(self, store: Stores) -> None:
         """A claim does not wait for a claim that is not committed yet."""
         put(store, prepared("a", "ant"), prepared("b", "bee"))
@@ -263,7 +275,7 @@ class TestIndexes:
     @pytest.fixture
     def many(self, store: Stores, monkeypatch: pytest.MonkeyPatch) -> int:
         """A generation of 300 documents that counts as large."""
-        monkeypatch.setattr(nearest, "EXACTLY", 50)
+        monkeypatch.setattr(nearest, "FEW", 50)
         monkeypatch.setattr("twolane.stores.postgres.maintenance.EXACTLY", 50)
         generation = store.vectors.open_generation(space()).number
         documents = [

@@ -17,8 +17,12 @@ from twolane.stores.postgres.expressions import Condition
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
 
-# So many passages are compared one by one in less time than an index takes to be sure.
+# A generation of more passages than this gets an index: comparing all takes too long.
 EXACTLY = 20_000
+# The passages of so many documents are compared one by one in any case: none can be missed.
+FEW = 5_000
+# How many passages the index looks at for each question, at least; more find more of the nearest.
+_SEEN = 400
 # The index has four bytes a number up to here, and two bytes a number up to there.
 _WHOLE_NUMBERS, _HALF_NUMBERS = 2000, 4000
 
@@ -29,11 +33,10 @@ WHERE v.generation = {generation} AND {condition}
 GROUP BY v.document, d.id HAVING max(-(v.embedding <#> %s)) >= %s
 ORDER BY max(-(v.embedding <#> %s)) DESC, d.id LIMIT %s"""
 
-# How many passages are in scope, counted no further than it matters.
-_FEW = """
+# How many documents are in scope, counted no further than it matters.
+_COUNT = """
 SELECT count(*) FROM (
-    SELECT 1 FROM vectors AS v JOIN documents AS d ON d.row = v.document
-    WHERE v.generation = {generation} AND {condition} LIMIT %s) AS counted"""
+    SELECT 1 FROM documents AS d WHERE {condition} LIMIT %s) AS counted"""
 
 # The nearest passages in scope, as the index of the generation finds them.
 _INDEXED = """
@@ -94,9 +97,9 @@ def _is_large(connection: Connection, asked: Question) -> bool:
     if not rows(connection, _INDEXES, (index_name(asked.generation),)):
         return False
     condition, values = asked.condition
-    statement = _FEW.format(generation=asked.generation, condition=condition)
-    ((count,),) = rows(connection, statement, (*values, EXACTLY + 1))
-    return bool(count > EXACTLY) and asked.limit < count
+    statement = _COUNT.format(condition=condition)
+    ((count,),) = rows(connection, statement, (*values, FEW + 1))
+    return bool(count > FEW) and asked.limit < count
 
 
 def _by_scan(connection: Connection, asked: Question) -> list[int]:
@@ -123,7 +126,7 @@ def _by_index(connection: Connection, asked: Question) -> list[int] | None:
     passages = asked.limit * 4
     # The index goes on until there are enough in scope, nearest first.
     run(connection, "SET LOCAL hnsw.iterative_scan = strict_order")
-    run(connection, f"SET LOCAL hnsw.ef_search = {min(1000, max(200, passages))}")
+    run(connection, f"SET LOCAL hnsw.ef_search = {min(1000, max(_SEEN, passages))}")
     run(connection, "SET LOCAL enable_seqscan = off")
     found = rows(connection, statement, (*values, _written(asked.vector), passages))
     run(connection, "SET LOCAL enable_seqscan = on")

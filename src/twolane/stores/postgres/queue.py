@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 from twolane.ingest.chunking import lead_text
@@ -35,10 +37,18 @@ SELECT c.content_hash, d.id, c.position, d.title, c.headings, c.language, c.star
     SELECT 1 FROM jobs AS j
     WHERE j.generation = %(generation)s AND j.content_hash = c.content_hash
       AND (j.leased_until > %(now)s OR j.retry_at > %(now)s))
-  AND c.content_hash <> ALL(%(taken)s) {{which}}
+  AND c.content_hash <> ALL(%(taken)s) {{which}} {{whose}}
 ORDER BY d.id, c.position LIMIT %(limit)s FOR UPDATE OF c SKIP LOCKED"""
 
 _AMONG = "AND d.id = ANY(%(ids)s)"
+_OF_ONE = "AND d.owner IS NOT DISTINCT FROM %(whose)s::text"
+
+# Whose passages wait.
+_OWNERS = f"SELECT DISTINCT d.owner {_WITHOUT_VECTOR} ORDER BY d.owner"
+
+# So long it is believed who waits; where it takes long to tell, so many times as long.
+_BELIEVED = 2.0
+_TIMES = 20
 
 # Take passages that are still free: another worker may have taken one since we looked.
 _LEASE = """
@@ -129,6 +139,8 @@ class PostgresQueue:
         self._clock = clock
         self._lock = threading.Lock()
         self._counts: OrderedDict[tuple[int, str | None], tuple[object, _Counts]] = OrderedDict()
+        self._owners: dict[int, tuple[float, list[str | None]]] = {}
+        self._turns = count()
 
     def claim(
         self,
@@ -139,7 +151,11 @@ class PostgresQueue:
         seconds: float,
         ids: Collection[str] | None = None,
     ) -> list[Pending]:
-        """Up to `limit` passages without a vector, leased to `worker` for `seconds`."""
+        """Up to `limit` passages without a vector, leased to `worker` for `seconds`.
+
+        Where several owners wait, each gets a share, so that nobody waits for the end of another's
+        long import.
+        """
         now = self._clock()
         which = "" if ids is None else _AMONG
 
@@ -147,32 +163,58 @@ class PostgresQueue:
             demand_generation(connection, generation)
             claimed: list[tuple[Any, int]] = []
             taken: list[str] = []
-            while len(claimed) < limit:
-                asked = {
-                    "generation": generation,
-                    "now": now,
-                    "limit": limit - len(claimed),
-                    "ids": None if ids is None else list(ids),
-                    "taken": taken,
-                }
-                # Equal passages are one; of those the first counts.
-                found = {
-                    row[0]: row
-                    for row in reversed(rows(connection, _FREE.format(which=which), asked))
-                }
-                if not found:
-                    break
-                lease = {"worker": worker, "until": now + seconds, "hashes": list(found)}
-                tries = dict(rows(connection, _LEASE, {**asked, **lease}))
-                taken += found
-                claimed += [
-                    (row, tries[content])
-                    for content, row in reversed(found.items())
-                    if content in tries
-                ]
+            asked: dict[str, Any] = {
+                "generation": generation,
+                "now": now,
+                "ids": None if ids is None else list(ids),
+                "taken": taken,
+            }
+            owners = [] if ids is not None else self._waiting(connection, generation)
+            share = math.ceil(limit / len(owners)) if owners else limit
+            for owner in owners if len(owners) > 1 else []:
+                asked |= {"whose": owner, "limit": min(share, limit - len(claimed))}
+                claim_some(connection, asked, claimed, _OF_ONE)
+            while len(claimed) < limit and claim_some(
+                connection, asked | {"limit": limit - len(claimed)}, claimed, ""
+            ):
+                pass
             return _pending(connection, claimed)
 
+        def claim_some(
+            connection: Connection, asked: dict[str, Any], claimed: list[Any], whose: str
+        ) -> bool:
+            """Add what is free to what is claimed; whether there was anything to look at."""
+            if asked["limit"] <= 0:
+                return False
+            statement = _FREE.format(which=which, whose=whose)
+            # Equal passages are one; of those the first counts.
+            found = {row[0]: row for row in reversed(rows(connection, statement, asked))}
+            if not found:
+                return False
+            lease = {"worker": worker, "until": now + seconds, "hashes": list(found)}
+            tries = dict(rows(connection, _LEASE, {**asked, **lease}))
+            asked["taken"] += found
+            claimed += [
+                (row, tries[content])
+                for content, row in reversed(found.items())
+                if content in tries
+            ]
+            return True
+
         return self._db.write(take, SHARING)
+
+    def _waiting(self, connection: Connection, generation: int) -> list[str | None]:
+        """Whose passages wait, another one first each time; looked up every few seconds."""
+        until, owners = self._owners.get(generation, (0.0, []))
+        started = time.monotonic()
+        if started >= until:
+            found = rows(connection, _OWNERS, {"generation": generation})
+            owners = [owner for (owner,) in found]
+            ended = time.monotonic()
+            believed = ended + max(_BELIEVED, _TIMES * (ended - started))
+            self._owners[generation] = believed, owners
+        turn = next(self._turns) % len(owners) if owners else 0
+        return [*owners[turn:], *owners[:turn]]
 
     def fail(
         self, generation: int, content_hash: str, reason: str, *, retry_in: float | None
