@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from twolane.model import deadlines
 from twolane.model.document import FIELDS, Kind
-from twolane.stores.postgres.database import Connection, rows
+from twolane.stores.postgres.database import Connection, revision_of, rows
 from twolane.stores.postgres.expressions import Condition
 from twolane.stores.postgres.lexemes import is_term, one, owned, quoted
 from twolane.stores.vocabulary import Vocabulary
 
-_REVISION = "SELECT sum(revision)::bigint FROM counters"
 _TOTALS = f"SELECT sum(documents), {', '.join(f'sum({name})' for name in FIELDS)} FROM counters"
 
 # What all documents in a condition say.
@@ -138,11 +137,6 @@ class Counted:
     def count(self, connection: Connection, condition: Condition) -> Said:
         """What the documents `d` say that meet a condition, counted anew."""
         return _spoken(connection, condition, revision_of(connection), (0, 0))
-
-
-def revision_of(connection: Connection) -> int:
-    """A number that is another one whenever somebody has committed a change."""
-    return int(rows(connection, _REVISION)[0][0])
 
 
 def count_languages(found: Iterable[tuple[Sequence[str], int]]) -> dict[str, int]:

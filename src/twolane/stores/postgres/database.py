@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from random import random
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import errors, sql
@@ -39,10 +40,13 @@ _TRIES = 5
 # Whose rows a transaction may see: everybody's, or one owner's.
 EVERYBODY = "*"
 
+# One message to the server begins a transaction and says all that holds for it.
 _BEGIN = (
     "BEGIN ISOLATION LEVEL {level}; SET LOCAL statement_timeout = {timeout};"
-    " SET LOCAL lock_timeout = {patience}; SET LOCAL twolane.who = {who}"
+    " SET LOCAL lock_timeout = {patience}; SET LOCAL twolane.who = {who}; {then}"
 )
+# A number that is another one whenever somebody has committed a change.
+_REVISION = "SELECT sum(revision)::bigint FROM counters"
 _READING = "REPEATABLE READ READ ONLY"
 # What is read stays as it is until the end, so that nobody's change is lost unnoticed.
 CAREFUL = "REPEATABLE READ"
@@ -106,10 +110,13 @@ class Database:
         seconds = _READ_SECONDS if left is None else min(left, _READ_SECONDS)
         who = EVERYBODY if scope is None or scope.owner is None else owned(scope.owner)
         with translated(self.place), self._connection() as connection:
-            self._begin(connection, _READING, seconds, who)
+            begun = self._begin(connection, _READING, seconds, who, _REVISION)
+            # All that is read belongs to this state, and many ask which one it is.
+            _revisions[connection] = begun
             try:
                 yield connection
             finally:
+                _revisions.pop(connection, None)
                 _end(connection, "ROLLBACK")
 
     def write(self, work: Callable[[Connection], _T], level: str = CAREFUL) -> _T:
@@ -167,14 +174,22 @@ class Database:
                 with self._lock:
                     self._active.discard(connection)
 
-    def _begin(self, connection: Connection, level: str, seconds: float, who: str) -> None:
+    def _begin(
+        self, connection: Connection, level: str, seconds: float, who: str, then: str = "SELECT 0"
+    ) -> int:
+        """Begin a transaction; the number that its first statement gives."""
         begin = _BEGIN.format(
             level=level,
             timeout=max(1, round(seconds * 1000)),
             patience=max(1, round(self._busy_seconds * 1000)),
             who=sql.Literal(who).as_string(connection),
+            then=then,
         )
-        connection.execute(begin.encode())
+        cursor = connection.execute(begin.encode())
+        while cursor.nextset():
+            continue
+        ((number,),) = cursor.fetchall()
+        return int(number)
 
     def _written(self, work: Callable[[Connection], _T], level: str) -> _T:
         with self._connection() as connection:
@@ -239,6 +254,16 @@ def _end(connection: Connection, statement: str) -> None:
     # A connection that is broken has no transaction any more.
     with suppress(psycopg.Error):
         connection.execute(statement.encode())
+
+
+# The state that a connection's open transaction reads.
+_revisions: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
+
+
+def revision_of(connection: Connection) -> int:
+    """The number of the state that a transaction reads; a change makes it another one."""
+    known = _revisions.get(connection)
+    return int(rows(connection, _REVISION)[0][0]) if known is None else known
 
 
 def rows(connection: Connection, statement: str, values: Any = None) -> list[Any]:

@@ -15,8 +15,7 @@ from twolane.model.scope import Near, Phrase, Scope
 from twolane.stores.memory.matching import meets
 from twolane.stores.postgres.changing import stems_of
 from twolane.stores.postgres.conditions import in_scope, restrictions, said
-from twolane.stores.postgres.counting import revision_of
-from twolane.stores.postgres.database import Connection, rows
+from twolane.stores.postgres.database import Connection, revision_of, rows
 from twolane.stores.postgres.document_rows import COLUMNS, STREAMS, document_of
 from twolane.stores.postgres.expressions import Condition, holding, joined
 from twolane.text.names import loose

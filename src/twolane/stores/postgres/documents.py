@@ -14,8 +14,8 @@ from twolane.model.problem import FileRecord, FileState, ProblemCode
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, Stats, Stored
 from twolane.stores.postgres.changing import Changing
-from twolane.stores.postgres.counting import Counted, count_languages, revision_of
-from twolane.stores.postgres.database import Connection, Database, rows
+from twolane.stores.postgres.counting import Counted, count_languages
+from twolane.stores.postgres.database import Connection, Database, revision_of, rows
 from twolane.stores.postgres.demands import Demands
 from twolane.stores.postgres.document_rows import COLUMNS, LIGHT_COLUMNS, document_of, stamp_of
 from twolane.stores.postgres.expressions import Condition

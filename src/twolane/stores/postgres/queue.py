@@ -14,8 +14,14 @@ from twolane.ingest.chunking import lead_text
 from twolane.model import deadlines
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Pending, Progress
-from twolane.stores.postgres.counting import revision_of
-from twolane.stores.postgres.database import SHARING, Connection, Database, rows, run
+from twolane.stores.postgres.database import (
+    SHARING,
+    Connection,
+    Database,
+    revision_of,
+    rows,
+    run,
+)
 from twolane.stores.postgres.vectors import demand_generation
 
 # Passages of listed documents without a vector.
