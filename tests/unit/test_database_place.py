@@ -53,7 +53,13 @@ def test_an_address_that_went_through_a_path_is_one() -> None:
 
 def test_a_password_is_never_shown() -> None:
     """Printed, in a message or among the options, an address says all but that."""
-    for url in (URL, "postgresql://host/x?user=ann&password=secret&connect_timeout=3"):
+    for url in (
+        URL,
+        "postgresql://host/x?user=ann&password=secret&connect_timeout=3",
+        "postgresql://ann:a/secret@host/x",
+        "postgresql://ann:secret?@[host/x",
+        "postgresql://ann:p@secret@host/x",
+    ):
         settings = Settings(db=url)
         assert "secret" not in str(settings.db)
         assert "secret" not in repr(settings)

@@ -17,6 +17,7 @@ from twolane.model import deadlines
 from twolane.model.deadlines import Deadline
 from twolane.model.document import Amendment, Batch, Collection, Prepared, Stems
 from twolane.model.errors import (
+    BadSetting,
     Conflict,
     NewerSchema,
     NoDatabase,
@@ -30,7 +31,7 @@ from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
 from twolane.stores.postgres import documents as documents_module
 from twolane.stores.postgres import lexemes, migrating, nearest, open_stores
-from twolane.stores.postgres.database import Database, rows
+from twolane.stores.postgres.database import Database, rows, unhurried
 
 X, Y = unit(1, 0, 0, 0), unit(0, 1, 0, 0)
 
@@ -339,6 +340,46 @@ class TestTime:
         """What has no time left does not begin."""
         with deadlines.within(Deadline(0.0)), pytest.raises(TooSlow):
             store.documents.list(Scope())
+
+    def test_what_everybody_needs_ends_in_any_case(self, store: Stores) -> None:
+        """The time of the question does not count for it, and counts again afterwards."""
+
+        def ask(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+            with unhurried(connection):
+                rows(connection, "SELECT pg_sleep(0.5)")
+            ended.append(True)
+            rows(connection, "SELECT pg_sleep(5)")
+
+        ended: list[bool] = []
+        with (
+            pytest.raises(TooSlow),
+            deadlines.within(Deadline(0.3)),
+            database_of(store).read() as connection,
+        ):
+            ask(connection)
+        assert ended
+
+    def test_a_server_that_was_started_again_is_asked_again(
+        self, store: Stores, postgres: Server
+    ) -> None:
+        """Connections that it dropped are replaced, and nobody notices."""
+        put(store, prepared("a", "ant"))
+        for _ in range(2):
+            postgres.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'twolane'"
+            )
+            assert [one.id for one in store.documents.list(Scope())] == ["a"]
+            postgres.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'twolane'"
+            )
+            put(store, prepared("a", "ant again"))
+
+    def test_an_address_that_cannot_be_read_is_not_shown(self) -> None:
+        """What is wrong with it may be its password."""
+        with pytest.raises(BadSetting) as caught:
+            open_stores("postgresql://ann:se%zzcret@host/x")
+        assert "se%zz" not in str(caught.value)
+        assert caught.value.__cause__ is None
 
     def test_connections_are_bounded(self, postgres_url: str) -> None:
         """Whoever finds none free waits, and is then told that the store is busy."""

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import Field, dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
-from urllib.parse import urlsplit
 
 from twolane.model.errors import BadSetting
 
@@ -58,15 +57,10 @@ class Address:
         return self.url.partition("://")[0].lower()
 
     def __str__(self) -> str:
-        before, colon, _ = self._user.partition(":")
-        shown = f"{before}:***" if colon else before
-        url = self.url.replace(f"//{self._user}@", f"//{shown}@", 1)
-        # A password may also stand among the options.
+        # Whatever signs a password has, it ends before the last of these.
+        url = re.sub(r"^([^:]+://[^:@/?]*):.*@", r"\1:***@", self.url, flags=re.DOTALL)
+        # It may also stand among the options.
         return re.sub(r"(?<=[?&]password=)[^&]*", "***", url)
-
-    @property
-    def _user(self) -> str:
-        return urlsplit(self.url).netloc.rpartition("@")[0]
 
 
 def setting(default: Any, meaning: str, check: Check | None = None, *, shown: bool = False) -> Any:

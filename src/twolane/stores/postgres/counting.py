@@ -7,9 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from twolane.model import deadlines
 from twolane.model.document import FIELDS, Kind
-from twolane.stores.postgres.database import Connection, revision_of, rows
+from twolane.stores.postgres.database import Connection, revision_of, rows, unhurried
 from twolane.stores.postgres.expressions import Condition
 from twolane.stores.postgres.lexemes import is_term, one, owned, quoted
 from twolane.stores.vocabulary import Vocabulary
@@ -130,7 +129,7 @@ class Counted:
         """All terms of the owner's documents, or of everybody's."""
         held = self.said(connection, owner).vocabulary
         if not held:
-            with deadlines.unhurried():
+            with unhurried(connection):
                 held.append(Vocabulary(_terms(connection, owner)))
         return held[0]
 

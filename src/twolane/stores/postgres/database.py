@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from random import random
 from typing import Any, TypeVar
@@ -14,11 +14,12 @@ from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.string import StrDumper
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from twolane.model import deadlines
-from twolane.model.errors import StoreBusy, StoreError, TooSlow
+from twolane.model.errors import BadSetting, StoreBusy, StoreError, TooSlow
 from twolane.model.scope import Scope
 from twolane.stores.postgres.migrating import SCHEMA, applied, known, prepare
 
@@ -109,10 +110,12 @@ class Database:
         left = deadlines.left()
         seconds = _READ_SECONDS if left is None else min(left, _READ_SECONDS)
         who = EVERYBODY if scope is None or scope.owner is None else owned(scope.owner)
-        with translated(self.place), self._connection() as connection:
-            begun = self._begin(connection, _READING, seconds, who, _REVISION)
+        with (
+            translated(self.place),
+            self._begun(_READING, seconds, who, _REVISION) as (connection, revision),
+        ):
             # All that is read belongs to this state, and many ask which one it is.
-            _revisions[connection] = begun
+            _revisions[connection] = revision
             try:
                 yield connection
             finally:
@@ -174,8 +177,27 @@ class Database:
                 with self._lock:
                     self._active.discard(connection)
 
+    @contextmanager
+    def _begun(
+        self, level: str, seconds: float, who: str, then: str = "SELECT 0"
+    ) -> Iterator[tuple[Connection, int]]:
+        """A connection in a transaction, and the number that its first statement gave."""
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._connection())
+            try:
+                number = self._begin(connection, level, seconds, who, then)
+            except psycopg.OperationalError:
+                if not connection.broken:
+                    raise
+                # The server was started again: others that are broken are let go with this one.
+                stack.close()
+                self._pool.check()
+                connection = stack.enter_context(self._connection())
+                number = self._begin(connection, level, seconds, who, then)
+            yield connection, number
+
     def _begin(
-        self, connection: Connection, level: str, seconds: float, who: str, then: str = "SELECT 0"
+        self, connection: Connection, level: str, seconds: float, who: str, then: str
     ) -> int:
         """Begin a transaction; the number that its first statement gives."""
         begin = _BEGIN.format(
@@ -192,8 +214,7 @@ class Database:
         return int(number)
 
     def _written(self, work: Callable[[Connection], _T], level: str) -> _T:
-        with self._connection() as connection:
-            self._begin(connection, level, _WRITE_SECONDS, EVERYBODY)
+        with self._begun(level, _WRITE_SECONDS, EVERYBODY) as (connection, _):
             try:
                 done = work(connection)
                 connection.execute("COMMIT")
@@ -229,6 +250,14 @@ def look(url: str, place: str) -> tuple[int, int, str]:
 @contextmanager
 def _connected(url: str) -> Iterator[Connection]:
     """A connection of its own, before there is a pool."""
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # What the driver says of an address may hold a part of its password.
+        raise BadSetting(
+            "the address of the database cannot be read; write it as "
+            "postgresql://user@host/name, with % and the code for each special sign"
+        ) from None
     with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
         _set_path(connection)
         connection.execute(_who(connection, EVERYBODY))
@@ -264,6 +293,21 @@ def revision_of(connection: Connection) -> int:
     """The number of the state that a transaction reads; a change makes it another one."""
     known = _revisions.get(connection)
     return int(rows(connection, _REVISION)[0][0]) if known is None else known
+
+
+@contextmanager
+def unhurried(connection: Connection) -> Iterator[None]:
+    """Let what is asked inside end in any case: every later question needs it as well."""
+    _set_timeout(connection, _READ_SECONDS)
+    with deadlines.unhurried():
+        yield
+    left = deadlines.left()
+    if left is not None:
+        _set_timeout(connection, left)
+
+
+def _set_timeout(connection: Connection, seconds: float) -> None:
+    run(connection, f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}")
 
 
 def rows(connection: Connection, statement: str, values: Any = None) -> list[Any]:

@@ -177,12 +177,12 @@ class PostgresMaintenance:
         there = {name for (name,) in rows(connection, _NEAR_INDEXES)}
         for gone in there - held.keys():
             run(connection, f"DROP INDEX CONCURRENTLY IF EXISTS {gone}")
-        count = "SELECT count(*) FROM vectors WHERE generation = %s"
+        count = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE generation = %s LIMIT %s) AS v"
         for name, one in held.items():
             kind = kind_of(one.space.dimensions)
             if name in there or kind is None:
                 continue
-            if rows(connection, count, (one.number,))[0][0] > EXACTLY:
+            if rows(connection, count, (one.number, EXACTLY + 1))[0][0] > EXACTLY:
                 run(
                     connection,
                     _BUILD.format(

@@ -11,7 +11,6 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from twolane.ingest.chunking import lead_text
-from twolane.model import deadlines
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Pending, Progress
 from twolane.stores.postgres.database import (
@@ -21,6 +20,7 @@ from twolane.stores.postgres.database import (
     revision_of,
     rows,
     run,
+    unhurried,
 )
 from twolane.stores.postgres.vectors import demand_generation
 
@@ -319,7 +319,7 @@ class PostgresQueue:
             kept = self._counts.get(key)
         if kept is not None and kept[0] == revision:
             return kept[1]
-        with deadlines.unhurried():
+        with unhurried(connection):
             ((passages, ready),) = rows(connection, _COUNTS, asked)
             languages = dict(rows(connection, _LANGUAGES, asked))
         counts = _Counts(passages, ready, languages)
