@@ -5,14 +5,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 TESTS  ?= tests
 
-.PHONY: demo test check bench browser shells relevance clean help
+.PHONY: demo test check bench browser shells model clean help
 
 help:
 	@echo "make demo    index the sample vault and show real searches"
 	@echo "make test    check types and style, then run all tests"
 	@echo "make check   types and style only"
 	@echo "make bench   run the benchmarks and store their results"
-	@echo "make relevance   fit the relevance of results anew, for every space that comes along"
+	@echo "make model   fit the weights of the ranking anew, on collections that are not part of this"
 
 # A stamp per set of dependencies: nothing is installed twice.
 $(VENV)/run.stamp: pyproject.toml
@@ -59,13 +59,13 @@ test: check browser shells
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/run.py
 
-# Whoever changes the ranking makes the fits anew; they are committed with the change.
-relevance: $(VENV)/test.stamp
-	for embedder in use e5 ensemble; do \
-	  $(BIN)/twolane eval calibrate benchmarks/golden/*.dev.json --adopt --quiet \
-	    --runs benchmarks/calibrations --set embedding.embedder=$$embedder \
-	    --set search.relevance_file=src/twolane/ranking/relevance.json || exit 1; \
-	done
+# Whoever changes features fits the weights anew; they are committed with the change.
+# COLLECTIONS is a folder of BEIR folders, XQUAD one of XQuAD's files; see benchmarks/fit_sets.py.
+model: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/fit_sets.py $(COLLECTIONS) $(XQUAD) .cache/fit-sets
+	OPEN_COLLECTIONS=$(abspath $(COLLECTIONS)) FIT_SETS=$(abspath .cache/fit-sets) \
+	  $(BIN)/twolane eval fit benchmarks/fit.toml --adopt --runs benchmarks/fits \
+	    --set embedding.embedder=use --set ranking.model_file=src/twolane/ranking/model.json
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -83,7 +83,7 @@ async def _talk(library: Library) -> str:
     async with Client(make_server(library)) as client:
         for tool, arguments in CALLS:
             result = await client.call_tool(tool, arguments)
-            said.append(f"> {tool} {json.dumps(arguments, ensure_ascii=False)}")
+            said.append(f"→ {tool} {json.dumps(arguments, ensure_ascii=False)}")
             said += [getattr(content, "text", "") for content in result.content]
             said.append("")
     return "\n".join(said)

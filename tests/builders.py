@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twolane import Library, Settings
 from twolane.model.answer import Sort
 from twolane.model.document import Batch, Chunk, Document, Prepared, Stems, digest, passage_digest
 from twolane.model.problem import FileRecord, Stamp
@@ -183,6 +184,20 @@ def embed(store: Stores, generation: int, given: Prepared, *vectors: Vector) -> 
     rows = zip(given.chunks, vectors, strict=True)
     store.vectors.add(generation, [NewVector(chunk.content_hash, vector) for chunk, vector in rows])
     store.queue.complete(generation, [chunk.content_hash for chunk in given.chunks])
+
+
+def open_library(db: Path, embedder: str = "hashing", **settings: Any) -> Library:
+    """The library in this file, with an embedder that needs no model unless another is named."""
+    embedding = {"embedder": embedder, **settings.pop("embedding", {})}
+    return Library.open(settings=Settings(db=db, embedding=embedding, **settings))
+
+
+def indexed_library(vault: Path, db: Path, embedder: str = "hashing", **settings: Any) -> Library:
+    """The library in this file, with the vault indexed and embedded."""
+    library = open_library(db, embedder, **settings)
+    library.index(vault)
+    library.embed()
+    return library
 
 
 class Clock:

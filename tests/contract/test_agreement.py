@@ -190,7 +190,7 @@ def state(store: Stores, generation: int) -> object:
     sample = store.vectors.sample(generation, size=2)
     return (
         told,
-        {language: vectors.tolist() for language, vectors in sample.items()},
+        [(id, vector.tolist()) for id, vector in sample],
         neighbours(store, generation, VECTORS[0], Scope()),
         neighbours(store, generation, VECTORS[2], Scope(collections=("notes",))),
     )

@@ -347,3 +347,31 @@ def test_claiming_for_some_documents(store: Stores, generation: int) -> None:
     assert claimed(store, generation, ids=["c", "a", "none"]) == ["ant", "cat"]
     assert claimed(store, generation, ids=[]) == []
     assert claimed(store, generation) == ["bee"]
+
+
+class TestClocks:
+    """Hosts whose clocks disagree."""
+
+    def test_a_lease_from_the_future_binds_nobody(
+        self, store: Stores, generation: int, clock: Clock
+    ) -> None:
+        """What a host leased whose clock runs a day ahead is free, and due at once."""
+        put(store, prepared("a", "ant"))
+        clock.pass_time(86_400)
+        assert claimed(store, generation, "ahead") == ["ant"]
+        clock.pass_time(-86_400)
+        assert store.queue.progress(generation).due == 0
+        assert claimed(store, generation, "w") == ["ant"]
+        assert claimed(store, generation, "another") == []
+
+    def test_a_try_from_the_future_is_due(
+        self, store: Stores, generation: int, clock: Clock
+    ) -> None:
+        """What a host put off whose clock runs a month ahead is tried now."""
+        held = prepared("a", "ant")
+        put(store, held)
+        clock.pass_time(30 * 86_400)
+        store.queue.fail(generation, held.chunks[0].content_hash, "later", retry_in=60)
+        clock.pass_time(-30 * 86_400)
+        assert store.queue.progress(generation).due == 0
+        assert claimed(store, generation) == ["ant"]

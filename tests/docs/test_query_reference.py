@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import open_library
 from tests.docs.pages import REFERENCE, coded, read, rows, section
-from twolane import Library, Settings
 from twolane.query import Filters, parse
 from twolane.query.scanner import DEEPEST, NAMES
 from twolane.text.tokens import words_of
@@ -68,8 +68,10 @@ def test_prefixes_are_shown_as_such() -> None:
 
 def test_slips_are_taken_for_what_the_page_says(tmp_path: Path) -> None:
     """Each slip of the table is repaired in the sample vault, as the table has it."""
-    settings = Settings(db=tmp_path / "notes.db", embedding={"embedder": "none"})
-    with Library.open(settings=settings) as library, as_file(files("twolane")) as package:
+    with (
+        open_library(tmp_path / "notes.db", "none") as library,
+        as_file(files("twolane")) as package,
+    ):
         library.index(package / "sample_vault")
         for typed, meant, _ in rows(section(PAGE, "## Slips")):
             (repair,) = library.search(coded(typed)[0]).repairs

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from tests.builders import open_library
 from tests.interfaces.conftest import Cli
-from twolane import Draft, Kind, Library, Settings
+from twolane import Draft, Kind
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def saved(twolane: Cli) -> Cli:
     notes.mkdir()
     (notes / "n.md").write_text("ant #food")
     twolane.db.parent.mkdir(parents=True, exist_ok=True)
-    with Library.open(twolane.db, settings=Settings(embedding={"embedder": "none"})) as library:
+    with open_library(twolane.db, "none") as library:
         library.index(notes)
         library.save_all(
             Draft(id, kind=Kind.BOOKMARK, url=f"https://x.org/{id}", title=title, tags=("food",))

@@ -13,6 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.builders import open_library
 from tests.interfaces.conftest import Cli
 from twolane import Draft, Library, Settings
 from twolane.library import keep_copy
@@ -140,7 +141,7 @@ def test_the_log_of_a_damaged_database_is_kept(twolane: Cli, tmp_path: Path) -> 
 
 def large(db: Path) -> None:
     """A database that takes a while to be copied."""
-    with Library.open(settings=Settings(db=db, embedding={"embedder": "none"})) as library:
+    with open_library(db, "none") as library:
         library.save_all(
             Draft(f"d{n}", body=" ".join(f"word{n * k % 9973}" for k in range(200)))
             for n in range(2000)
@@ -184,14 +185,11 @@ def test_a_killed_backup_looks_like_none(twolane: Cli, tmp_path: Path) -> None:
 LITTLE_ROOM = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))"
 
 
-def test_a_backup_without_room_leaves_nothing(twolane: Cli, tmp_path: Path) -> None:
-    """Where a copy does not fit, there is no copy, and the message says why."""
-    large(twolane.db)
-    folder = tmp_path / "copies"
-    folder.mkdir()
+def without_room(twolane: Cli, *words: str | Path) -> str:
+    """What a command says that cannot write a large file, and fails for it."""
     code = f"{LITTLE_ROOM}; import runpy; runpy.run_module('twolane', run_name='__main__')"
     done = subprocess.run(
-        [sys.executable, "-c", code, "backup", folder / "copy.db"],
+        [sys.executable, "-c", code, *words],
         env=dict(twolane.environment),
         capture_output=True,
         text=True,
@@ -199,8 +197,17 @@ def test_a_backup_without_room_leaves_nothing(twolane: Cli, tmp_path: Path) -> N
         timeout=60,
     )
     assert done.returncode == 4, done.stderr
-    assert "cannot write" in done.stderr and "room" in done.stderr
-    assert str(folder / "copy.db") in done.stderr
+    return done.stderr
+
+
+def test_a_backup_without_room_leaves_nothing(twolane: Cli, tmp_path: Path) -> None:
+    """Where a copy does not fit, there is no copy, and the message says why."""
+    large(twolane.db)
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    said = without_room(twolane, "backup", folder / "copy.db")
+    assert "cannot write" in said and "room" in said
+    assert str(folder / "copy.db") in said
     assert names(folder) == []
 
 
@@ -211,16 +218,7 @@ def test_a_restore_without_room_leaves_the_database(twolane: Cli, tmp_path: Path
     with Library.open(settings=settings(twolane.db)) as library:
         library.save(Draft("a", body="ant"))
     before = {path.name: path.read_bytes() for path in twolane.db.parent.iterdir()}
-    code = f"{LITTLE_ROOM}; import runpy; runpy.run_module('twolane', run_name='__main__')"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "restore", "--force", copy],
-        env=dict(twolane.environment),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 4, done.stderr
+    without_room(twolane, "restore", "--force", copy)
     assert {path.name: path.read_bytes() for path in twolane.db.parent.iterdir()} == before
 
 

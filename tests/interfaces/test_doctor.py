@@ -82,3 +82,22 @@ def test_bad_settings_are_a_problem(indexed: Cli) -> None:
     said = indexed("doctor", code=1, TWOLANE_SEARCH_LIMIT="many").stdout
     assert "problem" in said
     assert "limit" in said
+
+
+def test_what_befalls_a_file_is_told_and_mended(twolane: Cli, vault: Path) -> None:
+    """A missing table and an overwritten text are problems in one line each, and `--fix` helps."""
+    twolane("index", vault)
+    connection = apsw.Connection(str(twolane.db))
+    connection.execute("DROP TABLE jobs")
+    connection.close()
+    said = twolane("doctor", code=1)
+    assert "jobs: missing from the schema" in said.stdout
+    assert "Traceback" not in said.stderr
+    twolane("doctor", "--fix")
+    connection = apsw.Connection(str(twolane.db))
+    connection.execute("UPDATE texts SET body = CAST(x'ff' AS TEXT)")
+    connection.close()
+    assert "sound" not in twolane("doctor", code=1).stdout
+    assert "is sound" in twolane("doctor", "--fix", code=1).stdout
+    twolane("index", vault)
+    assert "is sound" in twolane("doctor").stdout

@@ -31,12 +31,12 @@ def ablate(cli: Cli, *words: str | Path) -> Any:
 
 def test_variations_are_measured_and_stored(twolane: Cli, golden: Path) -> None:
     """Each variation stands beside the default with difference, times and bytes."""
-    said = ablate(twolane, golden, "--only", "k-*", "--only", "dense-only")
+    said = ablate(twolane, golden, "--only", "rrf-*", "--only", "dense-only")
     (one,) = said["sets"]
     assert one["name"] == "notes"
     names = [row["preset"] for row in one["rows"]]
     assert names[0] == "default" and names[-1] == "dense-only"
-    assert {name.partition("-")[0] for name in names[1:-1]} == {"k"}
+    assert {name.partition("-")[0] for name in names[1:-1]} == {"rrf"}
     default, *others = one["rows"]
     assert default["delta"] is None
     for row in others:
@@ -83,7 +83,7 @@ def test_settings_and_measure_can_be_chosen(twolane: Cli, golden: Path) -> None:
         "--set",
         "ranking.rrf_k=5",
         "--only",
-        "k-2",
+        "rrf-k-2",
         "--measure",
         "mrr",
         "--runs",
@@ -93,14 +93,14 @@ def test_settings_and_measure_can_be_chosen(twolane: Cli, golden: Path) -> None:
     stored = json.loads((twolane.home / said["file"]).read_text("utf-8"))
     assert Path(said["file"]).parent == Path("kept")
     assert stored["settings"]["ranking.rrf_k"] == 5.0
-    assert stored["presets"][1]["changes"] == {"ranking.rrf_k": 2.0}
+    assert stored["presets"][1]["changes"] == {"ranking.fusion": "rrf", "ranking.rrf_k": 2.0}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--only", "nothing"), "no variation is called 'nothing'"),
-        (("--only", "k-2", "--presets", str(STORY)), "no variation is called 'k-2'"),
+        (("--only", "rrf", "--presets", str(STORY)), "no variation is called 'rrf'"),
         (("--measure", "beauty"), "no measure 'beauty'"),
         (("--set", "db=x"), "use --db FILE"),
         (("--set", "colour=red"), "unknown setting 'colour'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,13 +46,13 @@ def test_the_same_run_twice(indexed: Cli, runs: dict[str, Path]) -> None:
 
 
 def test_what_got_worse_and_why(indexed: Cli, runs: dict[str, Path]) -> None:
-    """The query that lost is shown with the ranks and votes of its answer on both sides."""
+    """The query that lost is shown with the ranks and features of its answer on both sides."""
     words = ("eval", "compare", runs["hybrid"], runs["worse"])
     said = indexed(*words).stdout
     assert "0 better, 1 worse, 2 as before" in said
     assert "steep green tea" in said
     assert f"before  rank 1  {TEA}  (" in said
-    assert "lexical rank 1 score" in said
+    assert re.search(r"bm25f \+\d\.\d\d", said)
     usual = f"{Settings().ranking.rrf_k:g}"
     assert f"rrf_k: {usual} → 1.5" in said
     assert "steep green tea" not in indexed(*words, "-n", "0").stdout
@@ -61,6 +62,7 @@ def test_what_got_worse_and_why(indexed: Cli, runs: dict[str, Path]) -> None:
     (lost,) = found["worse"]
     assert (lost["id"], lost["delta"], lost["ranks_before"]) == ("c", -1.0, [1])
     assert lost["first_after"]["path"] == TEA
+    assert lost["first_after"]["shares"]["bm25f"] > 0
     assert {"what": "ranking.rrf_k", "before": usual, "after": "1.5"} in found["differences"]
 
 

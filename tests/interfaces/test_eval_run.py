@@ -21,7 +21,7 @@ def run(cli: Cli, *words: str | Path, **environment: str) -> dict[str, Any]:
 
 
 def test_asks_the_database_and_stores_the_run(indexed: Cli, tmp_path: Path) -> None:
-    """With --db the library is asked; the file holds rankings with votes and scores."""
+    """With --db the library is asked; the file holds rankings with what features gave."""
     golden = write_golden(tmp_path / "notes.json")
     said = run(indexed, golden, "--db", indexed.db, "--runs", tmp_path / "runs")
     (one,) = said["runs"]
@@ -38,9 +38,9 @@ def test_asks_the_database_and_stores_the_run(indexed: Cli, tmp_path: Path) -> N
     assert stored["space"] and stored["corpus"] and stored["machine"]["python"]
     (first, *_) = stored["asked"][2]["ranking"]
     assert first["path"] == TEA
-    lanes = {vote["lane"]: vote["score"] for vote in first["votes"]}
-    assert set(lanes) >= {"lexical", "dense"}
-    assert all(isinstance(score, float) for score in lanes.values())
+    assert set(first["shares"]) >= {"bm25f", "passage"}
+    assert all(isinstance(share, float) for share in first["shares"].values())
+    assert 0 < first["relevance"] < 1
     # The names of folders on this machine are nobody's business.
     assert str(indexed.home) not in json.dumps(stored)
 

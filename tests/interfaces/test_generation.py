@@ -59,18 +59,24 @@ class TestGenerations:
         assert "no earlier" in switched("generation", "rollback", code=2).stderr
 
 
+@pytest.fixture
+def real(twolane: Cli, vault: Path, cache: str) -> Cli:
+    """A library with good vectors, in which meaning decides almost alone."""
+    real = twolane.where(
+        TWOLANE_EMBEDDING_EMBEDDER="use",
+        TWOLANE_CACHE=cache,
+        TWOLANE_RANKING_LEXICAL_WEIGHT="0.0001",
+    )
+    real("index", vault)
+    return real
+
+
 class TestGate:
     """A golden set that decides whether new vectors serve."""
 
-    def test_worse_vectors_do_not_take_over(self, twolane: Cli, vault: Path, cache: str) -> None:
+    def test_worse_vectors_do_not_take_over(self, real: Cli, vault: Path) -> None:
         """The command says how much worse they are and exits with 1; a wide gate lets them in."""
         golden = write_golden(vault.parent / "golden.json")
-        real = twolane.where(
-            TWOLANE_EMBEDDING_EMBEDDER="use",
-            TWOLANE_CACHE=cache,
-            TWOLANE_RANKING_LEXICAL_WEIGHT="0.0001",
-        )
-        real("index", vault)
         worse = real.where(TWOLANE_EMBEDDING_EMBEDDER="hashing")
         refused = worse("embed", "--gate", golden, "--tolerance", "0", code=1)
         assert "do not take over" in refused.stdout and "ndcg@10" in refused.stdout
@@ -93,15 +99,9 @@ class TestGateSetting:
     """A golden set in the settings, which decides wherever vectors are made."""
 
     @pytest.fixture
-    def worse(self, twolane: Cli, vault: Path, cache: str) -> Cli:
+    def worse(self, real: Cli, vault: Path) -> Cli:
         """A library with good vectors, and settings that ask for worse ones through a gate."""
         golden = write_golden(vault.parent / "golden.json")
-        real = twolane.where(
-            TWOLANE_EMBEDDING_EMBEDDER="use",
-            TWOLANE_CACHE=cache,
-            TWOLANE_RANKING_LEXICAL_WEIGHT="0.0001",
-        )
-        real("index", vault)
         return real.where(
             TWOLANE_EMBEDDING_EMBEDDER="hashing",
             TWOLANE_EMBEDDING_GATE=str(golden),

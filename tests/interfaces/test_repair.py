@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.builders import indexed_library, open_library
 from tests.interfaces.conftest import Cli, write
 from twolane import Library, Settings
 
@@ -127,10 +128,7 @@ def test_a_file_that_is_beyond_mending_says_so(twolane: Cli, notes: Path) -> Non
 
 def test_the_digest_names_what_is_indexed(twolane: Cli, notes: Path, tmp_path: Path) -> None:
     """Two builds of the same notes have one digest; an edit gives another."""
-    settings = Settings(db=tmp_path / "other.db", embedding={"embedder": "hashing"})
-    with Library.open(settings=settings) as other:
-        other.index(notes)
-        other.embed()
+    with indexed_library(notes, tmp_path / "other.db") as other:
         first = other.digest()
         (notes / "new.md").write_text("# New")
         other.index(notes)
@@ -165,9 +163,7 @@ def test_a_backup_of_a_library_in_use_is_whole(notes: Path, tmp_path: Path) -> N
         live.backup(tmp_path / "copy.db")
         (notes / "later.md").write_text("# Later")
         live.index(notes)
-    with Library.open(
-        tmp_path / "copy.db", settings=Settings(embedding={"embedder": "hashing"})
-    ) as copy:
+    with open_library(tmp_path / "copy.db") as copy:
         assert {one.title for one in copy.documents()} == {"Tea", "Bread", "Fern"}
         assert copy.check() == []
 
@@ -254,7 +250,7 @@ def test_a_database_in_use_is_not_replaced(notes: Path, twolane: Cli, tmp_path: 
     """While another process has the database open, restoring says so and waits for nobody."""
     copy = tmp_path / "copy.db"
     twolane("backup", copy)
-    with Library.open(twolane.db, settings=Settings(embedding={"embedder": "hashing"})) as live:
+    with open_library(twolane.db) as live:
         live.search("rye")
         assert "another process" in twolane("restore", copy, code=4).stderr
         assert live.search("rye").results

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 
 from tests.interfaces.conftest import Cli, write
@@ -62,3 +64,30 @@ def test_what_has_no_vectors_yet_is_told_of(twolane: Cli, tmp_path: Path) -> Non
     assert (
         "embed" not in twolane("save", note, "--tag", "x", TWOLANE_EMBEDDING_EMBEDDER="none").stderr
     )
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(twolane: Cli, tmp_path: Path) -> None:
+    """A named pipe without a writer, and a device without an end, are refused with what to do."""
+    import os
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    began = time.monotonic()
+    for words in (("save", pipe), ("import", "jsonl", pipe), ("save", "/dev/zero")):
+        said = twolane(*words, code=2)
+        assert "standard input" in said.stderr, words
+        assert "Traceback" not in said.stderr
+    assert time.monotonic() - began < 40
+
+
+def test_a_pipe_that_somebody_writes_to_is_read(twolane: Cli, tmp_path: Path) -> None:
+    """What a shell puts together with `<(…)` is saved."""
+    import os
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("A quagga from a pipe.\n",))
+    writer.start()
+    twolane("save", pipe)
+    writer.join()
+    assert "pipe" in twolane("search", "quagga").stdout

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from twolane import Library, Mode, Settings
+from tests.builders import open_library
+from twolane import Library, Mode
 from twolane.evaluation.golden_formats import load_golden
 from twolane.evaluation.metrics import ndcg
 
@@ -52,12 +53,9 @@ def test_copies_cost_nothing(tmp_path: Path, name: str) -> None:
     found = {}
     for label, root in (("once", vault), ("copied", copied(vault, tmp_path))):
         for fold in (True, False):
-            settings = Settings(
-                db=tmp_path / f"{label}.db",
-                embedding={"embedder": "none"},
-                ranking={"fold_copies": fold},
-            )
-            with Library.open(settings=settings) as library:
+            with open_library(
+                tmp_path / f"{label}.db", "none", ranking={"fold_copies": fold}
+            ) as library:
                 library.index(root)
                 found[label, fold] = quality(library, golden)
     assert found["once", True] == found["once", False]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from twolane import Library, Settings
+from tests.builders import indexed_library
 from twolane.ingest.chunking import embedded_text
 
 VAULT = Path(__file__).parents[2] / "benchmarks" / "vaults" / "short"
@@ -42,9 +42,7 @@ def filled_in(folder: Path, template: tuple[str, str], *, every: int, values: bo
 
 def embedded(root: Path, db: Path) -> dict[str, list[str]]:
     """What is embedded for each note, passage by passage."""
-    with Library.open(settings=Settings(db=db, embedding={"embedder": "hashing"})) as library:
-        library.index(root)
-        library.embed()
+    with indexed_library(root, db) as library:
         return {
             one.id: [
                 embedded_text(

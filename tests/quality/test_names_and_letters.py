@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from twolane import Document, Library, Settings
+from tests.builders import open_library
+from twolane import Document, Library
 from twolane.text.spelling import other_layout
 from twolane.text.substrings import fields_of, spelled
 from twolane.text.tokens import tokens
@@ -42,10 +43,7 @@ class Sought:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """The notes of a desk, without meaning: names and letters need none."""
-    settings = Settings(
-        db=tmp_path_factory.mktemp("names") / "x.db", embedding={"embedder": "none"}
-    )
-    with Library.open(settings=settings) as library:
+    with open_library(tmp_path_factory.mktemp("names") / "x.db", "none") as library:
         library.index(VAULT)
         yield library
 

@@ -13,6 +13,7 @@ import pytest
 import twolane
 from tests.postgres_server import Server
 from twolane import Library, Mode
+from twolane.model.answer import Lane
 from twolane.model.scope import Scope, Word
 from twolane.settings import Settings
 
@@ -79,7 +80,7 @@ def asked(library: Library, query: str, mode: Mode) -> list[Any]:
             one.lines,
             round(one.score, 6),
             None if one.relevance is None else round(one.relevance, 4),
-            [(each.lane, each.rank) for each in one.contributions],
+            [(each.feature, round(each.share, 5)) for each in one.contributions],
         )
         for one in library.search(query, limit=10, mode=mode).results
     ]
@@ -88,8 +89,31 @@ def asked(library: Library, query: str, mode: Mode) -> list[Any]:
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("query", QUERIES)
 def test_results_are_the_same(pair: Pair, query: str, mode: Mode) -> None:
-    """Documents, passages, scores, relevance and votes of every lane."""
+    """Documents, passages, scores, relevance and the share of every feature."""
     assert asked(pair.server, query, mode) == asked(pair.file, query, mode)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_features_are_the_same(pair: Pair, mode: Mode) -> None:
+    """The ranking model sees the same of every document, whichever store tells it.
+
+    Only what is as similar as the least that counts may be left out: its last digit decides.
+    """
+    floor = pair.file.settings.search.min_similarity
+    for query in (*QUERIES, *golden_queries()):
+        found = [
+            {one.id: one for one in each.candidates(query, mode=mode, limit=999)}
+            for each in (pair.file, pair.server)
+        ]
+        for id in found[0].keys() ^ found[1].keys():
+            alone = found[0].get(id) or found[1][id]
+            assert set(alone.ranks) == {Lane.DENSE}, (query, id)
+            assert alone.similarity == pytest.approx(floor, abs=1e-6), (query, id)
+        for id in found[0].keys() & found[1].keys():
+            one, other = found[0][id], found[1][id]
+            assert other.features == pytest.approx(one.features, abs=1e-6), (query, id)
+            assert other.matched == one.matched, (query, id)
+            assert other.foreign == one.foreign, (query, id)
 
 
 def golden_queries() -> list[str]:

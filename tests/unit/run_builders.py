@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twolane.evaluation.golden import GoldenQuery, GoldenSet
-from twolane.evaluation.runs import Asked, Place, Run, Vote
+from twolane.evaluation.runs import Asked, Place, Run
 
 GOLDEN = GoldenSet(
     name="set",
@@ -34,7 +34,7 @@ def run_of(
     answerable: bool | None = None,
     **fields: Any,
 ) -> Run:
-    """A run with these rankings; the dense lane votes for every place, less and less."""
+    """A run with these rankings; the features of every place give less and less."""
     asked = []
     for number, query in enumerate(golden.queries):
         places = tuple(
@@ -42,7 +42,7 @@ def run_of(
                 path,
                 1 / rank,
                 relevance,
-                (Vote("dense", rank, 1 / (60 + rank), score=round(0.9 - 0.1 * rank, 3)),),
+                {"bm25f": round(2 / rank, 3), "passage": round(0.9 - 0.1 * rank, 3)},
             )
             for rank, path in enumerate(rankings[query.id], start=1)
         )

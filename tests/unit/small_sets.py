@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from twolane import Settings
@@ -44,3 +45,12 @@ def small_set(folder: Path, name: str = "small") -> tuple[Path, GoldenSet]:
 def quick(**changes: object) -> Settings:
     """The default settings with the embedder that needs no model."""
     return Settings(embedding={"embedder": "hashing"}).changed(**changes)
+
+
+def written(folder: Path, data: object, name: str = "set.json") -> Path:
+    """A file with this text, or with this value as JSON."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    path.write_text(text, "utf-8")
+    return path

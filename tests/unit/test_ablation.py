@@ -32,7 +32,7 @@ from twolane.evaluation.runs import plain_settings
 from twolane.model.errors import BadInput, EmbedderError
 
 STORY = Path(__file__).parents[2] / "benchmarks" / "story.toml"
-CHOSEN = ("k-2", "relaxation-any", "no-breadcrumb", "lexical-only", "dense-only")
+CHOSEN = ("rrf-k-2", "relaxation-any", "no-breadcrumb", "lexical-only", "dense-only")
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_every_preset_is_measured_and_compared(run: Callable[..., Ablation]) -> 
 def test_presets_run_under_their_settings(run: Callable[..., Ablation]) -> None:
     """What a run says of its settings is what the preset asked for."""
     by_name = {row.preset.name: row.run.settings for row in run().rows}
-    assert by_name["k-2"]["ranking.rrf_k"] == 2.0
+    assert by_name["rrf-k-2"]["ranking.rrf_k"] == 2.0
     assert by_name["no-breadcrumb"]["experiment.breadcrumb"] is False
     assert by_name["lexical-only"]["embedding.embedder"] == "none"
     assert by_name["default"] == plain_settings(quick())
@@ -122,8 +122,8 @@ def test_presets_that_come_to_the_same_share_a_run(run: Callable[..., Ablation])
 
 def test_fresh_measures_again(run: Callable[..., Ablation]) -> None:
     """With `fresh` nothing is taken from before."""
-    run(only=("k-2",))
-    assert not any(row.kept for row in run(only=("k-2",), fresh=True).rows)
+    run(only=("rrf-k-2",))
+    assert not any(row.kept for row in run(only=("rrf-k-2",), fresh=True).rows)
 
 
 def test_a_change_of_anything_is_measured(
@@ -191,7 +191,7 @@ def test_indexes_are_shared_where_analysis_agrees(
     run: Callable[..., Ablation], tmp_path: Path
 ) -> None:
     """One database per way to analyse notes; ranking alone needs no other."""
-    run(only=("k-2", "k-100", "relaxation-any"))
+    run(only=("rrf-k-2", "rrf", "relaxation-any"))
     assert len(list((tmp_path / "kept").glob("*.db"))) == 1
     run(only=("no-breadcrumb", "one-stemmer", "characters-2000", "tokens-750", "overlap-100"))
     assert len(list((tmp_path / "kept").glob("*.db"))) == 6
@@ -244,7 +244,7 @@ def test_weight_is_the_database_and_the_vectors(
 def test_several_sets_are_kept_apart(run: Callable[..., Ablation], tmp_path: Path) -> None:
     """Each set has its own default to compare with."""
     first, second = small_set(tmp_path / "a", "first"), small_set(tmp_path / "b", "second")
-    found = run(only=("k-2",), sets=[first, second])
+    found = run(only=("rrf-k-2",), sets=[first, second])
     assert [(name, len(rows)) for name, rows in found.by_set.items()] == [
         ("first", 2),
         ("second", 2),
@@ -276,7 +276,7 @@ def test_the_artefact_holds_what_the_figures_came_from(
     stored = json.loads(path.read_text("utf-8"))
     assert stored["format"] == FORMAT
     assert [one["name"] for one in stored["presets"]] == ["default", *CHOSEN]
-    assert stored["presets"][1]["changes"] == {"ranking.rrf_k": 2.0}
+    assert stored["presets"][1]["changes"] == {"ranking.fusion": "rrf", "ranking.rrf_k": 2.0}
     assert str(tmp_path) not in path.read_text("utf-8")
     (kept,) = stored["sets"]
     answerable = [query for query in QUERIES if not query.unanswerable]

@@ -1,11 +1,9 @@
-"""Calibration: thresholds, fits, and what both are made from."""
+"""Calibration: thresholds, and what they are made from."""
 
 from __future__ import annotations
 
 import json
-import math
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,14 +17,8 @@ from twolane import Library
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.evaluation import calibration as module
 from twolane.evaluation.calibration import (
-    Judged,
     Sample,
-    adopt,
-    answered_auroc,
     calibrate,
-    compared,
-    cross_predicted,
-    fitted,
     histogram,
     keeping,
     open_settings,
@@ -36,12 +28,8 @@ from twolane.evaluation.calibration import (
     separating,
     thresholds,
 )
-from twolane.evaluation.fitting import fit_logistic
 from twolane.evaluation.indexes import bench
-from twolane.model.answer import Lane, Mode, Signs
 from twolane.model.errors import BadInput, EmbedderUnavailable
-from twolane.ranking.relevance import Logistic
-from twolane.ranking.relevance_files import fits_in
 
 SIMILARITIES = st.lists(st.floats(-1, 1), min_size=1, max_size=30)
 SPACE = HashingEmbedder().space
@@ -53,27 +41,6 @@ def library(tmp_path: Path) -> Iterator[Library]:
     file, golden = small_set(tmp_path)
     with bench(golden, file, open_settings(quick()), tmp_path / "kept") as opened:
         yield opened
-
-
-def judged(query: str, similarity: float, relevant: bool) -> Judged:
-    """A result of which only the similarity is known."""
-    return Judged(query, Signs(similarity=similarity, height=1.0), relevant)
-
-
-def rows(queries: int = 40, seed: int = 1) -> list[Judged]:
-    """Results whose similarity is the chance that they are relevant."""
-    dice = random.Random(seed)
-    found = []
-    for number in range(queries):
-        for _ in range(20):
-            chance = dice.random()
-            found.append(judged(f"q{number}", chance, dice.random() < chance))
-    return found
-
-
-def logistic(rows: Sequence[Judged]) -> Logistic:
-    """The fit that searches use."""
-    return fit_logistic([row.signs for row in rows], [row.relevant for row in rows])
 
 
 class TestThresholds:
@@ -144,64 +111,6 @@ class TestThresholds:
         assert quantile([7.0], 0.99) == 7.0
 
 
-class TestFits:
-    """Fits are judged on queries that they have not seen."""
-
-    def test_a_query_never_rates_itself(self) -> None:
-        """The fit that rates a query's results was made without any of them."""
-        seen: list[set[str]] = []
-
-        def make(training: Sequence[Judged]) -> Logistic:
-            queries = {row.query for row in training}
-            seen.append(queries)
-            # The chance tells which fit gave it.
-            chance = len(seen) / 10
-            return Logistic(math.log(chance / (1 - chance)), (0.0,) * len(Signs()))
-
-        given = rows(11)
-        ratings = cross_predicted(given, make)
-        assert len(seen) == 5
-        for row, rating in zip(given, ratings, strict=True):
-            assert row.query not in seen[round(rating * 10) - 1]
-        sizes = [11 - len(queries) for queries in seen]
-        assert max(sizes) - min(sizes) <= 1
-
-    def test_known_chances_are_reliable(self) -> None:
-        """Where similarity is the chance, the fit finds it, and beats the base rate."""
-        rated = compared(rows(100))
-        by_name = {one.name: one.reliability for one in rated}
-        assert list(by_name) == ["base rate", "logistic"]
-        assert by_name["logistic"].ece < 0.06
-        assert by_name["logistic"].brier < by_name["base rate"].brier - 0.05
-        assert by_name["base rate"].auroc == 0.5
-        fit, told, _ = fitted(rows(100))
-        assert told == by_name["logistic"]
-        assert fit.logistic.of(judged("x", 0.8, True).signs) == pytest.approx(0.8, abs=0.1)
-
-    def test_unanswerable_queries_are_told_apart(self) -> None:
-        """The best rating separates answered queries from others as well as it does."""
-        given = [judged(f"a{at}", 0.9, True) for at in range(10)]
-        given += [judged(f"a{at}", 0.2, False) for at in range(10)]
-        given += [judged(f"u{at}", 0.3, False) for at in range(10)]
-        assert {one.name: one.answerable for one in compared(given)}["logistic"] == 1.0
-        assert answered_auroc(given, [0.5] * len(given)) == 0.5
-        assert answered_auroc(given[:20], [0.5] * 20) is None
-
-    def test_few_answered_queries_are_doubted(self) -> None:
-        """One in twenty of the answered queries is rated below the threshold, and not more."""
-        fit, _, _ = fitted(rows(60, seed=3))
-        ratings: dict[str, float] = {}
-        given = rows(60, seed=3)
-        for row, rating in zip(given, cross_predicted(given, logistic), strict=True):
-            ratings[row.query] = max(rating, ratings.get(row.query, 0.0))
-        assert sum(rating < fit.threshold for rating in ratings.values()) == 3
-
-    def test_few_queries_are_too_few(self) -> None:
-        """Fewer queries than folds cannot be checked."""
-        with pytest.raises(BadInput, match="4 queries are too few"):
-            cross_predicted(rows(4), logistic)
-
-
 def test_a_sample_sees_every_pair(library: Library, tmp_path: Path) -> None:
     """Each query meets each document once, with the similarity of its best passage."""
     _, golden = small_set(tmp_path)
@@ -212,11 +121,6 @@ def test_a_sample_sees_every_pair(library: Library, tmp_path: Path) -> None:
     assert sum(found.relevant) / len(found.relevant) > 0.2
     assert abs(sum(found.irrelevant) / len(found.irrelevant)) < 0.1
     assert min(found.irrelevant) <= 0
-    both = found.judged[Mode.HYBRID]
-    assert {row.query for row in both} == {f"small {query.id}" for query in QUERIES}
-    assert sum(row.relevant for row in both) == len(found.relevant)
-    assert not any(row.signs.similarity for row in found.judged[Mode.LEXICAL])
-    assert not any(row.signs.coverage for row in found.judged[Mode.SEMANTIC])
 
 
 def test_deep_libraries_are_counted_not_read(
@@ -232,7 +136,7 @@ def test_deep_libraries_are_counted_not_read(
 
 
 def test_a_calibration_proposes_a_sensible_threshold(library: Library, tmp_path: Path) -> None:
-    """The threshold keeps most of what is relevant and little else, and the fit knows more."""
+    """The threshold keeps most of what is relevant and little else."""
     _, golden = small_set(tmp_path)
     found = calibrate([sample(golden, library)])
     assert found.space == SPACE
@@ -242,51 +146,31 @@ def test_a_calibration_proposes_a_sensible_threshold(library: Library, tmp_path:
     assert found.proposed.false_positives < 0.1
     for one, share in zip(found.careful, (0.99, 0.95, 0.9), strict=True):
         assert one.recall >= share
-    by_name = {one.name: one.reliability for one in found.rated}
-    assert list(by_name)[:3] == ["base rate", "logistic", "semantic"]
-    assert by_name["logistic"].auroc > 0.8
     careful = calibrate(found.samples, keep=0.99)
     assert careful.proposed == found.careful[0]
 
 
 def test_the_artefact_belongs_to_its_space(library: Library, tmp_path: Path) -> None:
-    """What is stored names its space, and holds the fits and what they are worth."""
+    """What is stored names its space and the threshold, and no folder of this machine."""
     _, golden = small_set(tmp_path)
     found = calibrate([sample(golden, library)])
     path = save_calibration(found, tmp_path / "runs")
     stored = json.loads(path.read_text("utf-8"))
-    assert stored["space"]["fingerprint"] == SPACE.fingerprint == found.fits.fingerprint
+    assert stored["space"]["fingerprint"] == SPACE.fingerprint
     assert stored["proposed"]["similarity"] == found.proposed.similarity
-    assert stored["reliability"]["logistic"]["bins"]
-    assert stored["fits"]["hybrid"]["threshold"] == found.fits.hybrid.threshold
     assert str(tmp_path) not in path.read_text("utf-8")
-
-
-def test_an_adopted_fit_is_what_searches_find(library: Library, tmp_path: Path) -> None:
-    """The file of fits gains the space, keeps other spaces, and a second time replaces it."""
-    _, golden = small_set(tmp_path)
-    found = calibrate([sample(golden, library)])
-    file = tmp_path / "new" / "relevance.json"
-    elsewhere = replace(found, fits=replace(found.fits, fingerprint="other", embedder="other"))
-    for one in (elsewhere, found, found):
-        adopt(one, file)
-    fits = fits_in(file)
-    assert [one.embedder for one in fits.spaces] == ["hashing", "other"]
-    assert fits.of({Lane.LEXICAL: 1, Lane.DENSE: 1}, SPACE) == found.fits.hybrid
-    assert fits.of({Lane.DENSE: 1}, SPACE) == found.fits.semantic
-    assert fits.of({Lane.LEXICAL: 1}, None) == found.lexical
 
 
 def test_different_spaces_do_not_mix() -> None:
     """Similarities of two models say nothing about each other."""
-    one = Sample("a", 1, "", SPACE, (0.5,), (0.1,), (0, 0), {})
+    one = Sample("a", 1, "", SPACE, (0.5,), (0.1,), (0, 0))
     with pytest.raises(BadInput, match="different spaces"):
         calibrate([one, replace(one, space=replace(SPACE, model="other"))])
 
 
 def test_nothing_relevant_in_the_index_is_refused() -> None:
     """Without a relevant pair there is nothing to separate."""
-    one = Sample("a", 1, "", SPACE, (), (0.1,), (0, 0), {})
+    one = Sample("a", 1, "", SPACE, (), (0.1,), (0, 0))
     with pytest.raises(BadInput, match="relevant and irrelevant documents"):
         calibrate([one])
 

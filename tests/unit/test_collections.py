@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.builders import write_notes
-from twolane import Capability, Draft, Kind, Library, Scope, Settings
+from twolane import Capability, Draft, Kind, Library, Scope
 from twolane.model.errors import BadDraft, BadInput, HeldInFile, MissingFolder, NotPermitted
 from twolane.model.problem import ProblemCode
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    """An empty library."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "hashing"})
-    ) as opened:
-        yield opened
 
 
 @pytest.fixture

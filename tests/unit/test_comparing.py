@@ -36,12 +36,12 @@ def test_what_changed_most_comes_first() -> None:
 
 
 def test_why_a_query_changed() -> None:
-    """A change tells where the right answers stood and stand, and the votes for the first."""
+    """A change tells where the right answers stood and stand, and why the first is there."""
     lost, moved = compare(run_of(), run_of(WORSE), "mrr").worse
     assert (moved.was_at, moved.now_at) == (1, 2)
     assert (moved.ranks_before, moved.ranks_after) == ((1, 2), (2, 3))
     assert moved.was is not None and moved.was.path == "a.md"
-    assert moved.now is not None and moved.now.votes[0].rank == 2
+    assert moved.now is not None and moved.now.shares["bm25f"] == 1.0
     assert (lost.was_at, lost.now_at, lost.now, lost.ranks_after) == (1, None, None, ())
 
 

@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 
 from tests.builders import COLLECTION, prepared, put
 from twolane.library import Library
-from twolane.model.answer import Lane
-from twolane.model.candidate import Fused, Hit
+from twolane.model.candidate import Candidate
 from twolane.model.document import Collection, Document
 from twolane.ports.documents import PutCollection, Stored
-from twolane.ranking.duplicates import are_copies, folded, originals
-from twolane.ranking.fusion import Ranking, fuse
+from twolane.ranking.duplicates import are_copies, collapse_duplicates
 from twolane.settings import Settings
 from twolane.stores.memory import memory_stores
 from twolane.text.shingles import resemblance, sketch
@@ -37,8 +35,8 @@ def told(body: str, title: str = "A note") -> Stored:
     return Stored(document, "", sketch=sketch(stream(body, "en")))
 
 
-def fused(*ids: str) -> list[Fused]:
-    return [Fused(id, 1.0 / place, ()) for place, id in enumerate(ids, start=1)]
+def ranked(*ids: str) -> list[Candidate]:
+    return [Candidate(id, score=1.0 / place) for place, id in enumerate(ids, start=1)]
 
 
 def test_a_text_resembles_itself_and_no_other() -> None:
@@ -78,35 +76,28 @@ def test_copies_come_after_what_is_wanted() -> None:
     store.documents.apply(PutCollection(Collection(COLLECTION)))
     texts = {"a": LETTER, "b": OTHER, "c": LETTER, "d": FORM}
     put(store, *(prepared(id, text) for id, text in texts.items()))
-    same = originals(store.documents, [fused("c", "b"), fused("b", "a", "d")])
-    assert same == {"a": "c"}
-    ranking = folded(fused("a", "c", "b", "d"), same, 2)
+    ranking = collapse_duplicates(store.documents, ranked("a", "c", "b", "d"), 2)
     assert [one.id for one in ranking] == ["a", "b", "c", "d"]
     assert ranking[0].copies == ("c",)
     assert ranking[2].copy_of == "a"
-    assert folded(fused("a", "b"), {}, 2) == fused("a", "b")
+    assert collapse_duplicates(store.documents, ranked("a", "b"), 2) == ranked("a", "b")
 
 
-@given(
-    st.lists(st.sampled_from("abcdefgh"), unique=True),
-    st.dictionaries(st.sampled_from("abcd"), st.sampled_from("efgh")),
-    st.integers(1, 10),
-)
-def test_folding_loses_nothing(ids: list[str], same: dict[str, str], wanted: int) -> None:
+@given(st.permutations("abcdefgh"), st.integers(1, 10))
+def test_collapsing_loses_nothing(ids: list[str], wanted: int) -> None:
     """Every document is there once, and those that say something of their own keep their order."""
-    ranking = folded(fused(*ids), same, wanted)
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
+    texts = dict(
+        zip("abcdefgh", (LETTER, OTHER, LETTER, FORM, OTHER, LETTER, "x", ""), strict=True)
+    )
+    put(store, *(prepared(id, text) for id, text in texts.items()))
+    ranking = collapse_duplicates(store.documents, ranked(*ids), wanted)
     assert sorted(one.id for one in ranking) == sorted(ids)
     distinct = [one.id for one in ranking if one.copy_of is None]
     assert distinct == [id for id in ids if id in distinct]
+    assert len(distinct) == 5
     assert all(one.copy_of is None for one in ranking[: min(wanted, len(distinct))])
-
-
-def test_copies_share_a_rank() -> None:
-    """Copies push nothing down in any lane, and each keeps its own vote."""
-    hits = [Hit("a", ("en",), 0.9), Hit("copy", ("en",), 0.9), Hit("b", ("en",), 0.8, vote=0.5)]
-    ranked = fuse([Ranking(Lane.LEXICAL, 1.0, hits)], k=10, same={"copy": "a"})
-    assert {one.id: one.contributions[0].rank for one in ranked} == {"a": 1, "copy": 1, "b": 2}
-    assert {one.id: one.score for one in ranked} == {"a": 1 / 11, "copy": 1 / 11, "b": 0.5 / 12}
 
 
 def test_a_search_shows_a_note_once() -> None:

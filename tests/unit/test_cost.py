@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from benchmarks.hostile_queries import LONGEST, queries
 
-from twolane import Library, Settings
+from tests.builders import indexed_library
+from twolane import Library
 from twolane.text.function_words import FUNCTION_WORDS
 
 # The words that make most of any text, in two languages by turns.
@@ -36,12 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         title, *lines = (" ".join(dice.choices(COMMON, k=12)) for _ in range(40))
         body = f"# {title}\n\n" + ". ".join(lines)
         (folder / f"n{number}.md").write_text(body, "utf-8")
-    settings = Settings(
-        db=tmp_path_factory.mktemp("db") / "x.db", embedding={"embedder": "hashing"}
-    )
-    with Library.open(settings=settings) as opened:
-        opened.index(folder)
-        opened.embed()
+    with indexed_library(folder, tmp_path_factory.mktemp("db") / "x.db") as opened:
         # The first search of all loads what later ones share.
         opened.search("warm xyzzyx")
         yield opened

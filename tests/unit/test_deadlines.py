@@ -15,7 +15,7 @@ from tests.builders import prepared, put, recent
 from twolane import Library, Settings
 from twolane.model import deadlines
 from twolane.model.answer import Lane
-from twolane.model.candidate import Candidate, Fused, Match
+from twolane.model.candidate import Candidate, DocumentTerms, Match
 from twolane.model.deadlines import Deadline
 from twolane.model.document import Collection
 from twolane.model.errors import TooSlow
@@ -33,7 +33,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 class SlowWords(SqliteLexical):
     """An index of words that never comes to an end with one word."""
 
-    def candidates(self, words: Sequence[Word], scope: Scope, **how: Any) -> list[Candidate]:
+    def candidates(self, words: Sequence[Word], scope: Scope, **how: Any) -> list[DocumentTerms]:
         if any(word.text == "endless" for word in words):
             with self._db.read() as connection:
                 connection.execute(ENDLESS).fetchall()
@@ -219,11 +219,11 @@ def test_every_store_keeps_to_the_deadline(kind: str, tmp_path: Path) -> None:
 def test_results_are_shown_when_there_is_no_time_left() -> None:
     """Without time a result shows how its document begins, and looks for no words in it."""
     document = prepared("one", "Bees winter in a cluster. " * 3).document
-    fused = [Fused("one", 1.0, ())]
+    shown = [Candidate("one")]
     found = []
     for seconds in (60.0, 0.0):
         with deadlines.within(Deadline(seconds)):
-            found += results_of(fused, {"one": document}, {}, [Word("untitled", ("untitl",))])
+            found += results_of(shown, {"one": document}, {}, [Word("untitled", ("untitl",))])
     assert [one.title_html for one in found] == ["<mark>Untitled</mark>", "Untitled"]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.builders import open_library
 from twolane import Capability, Library, Scope, Settings
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.model.answer import Lane
@@ -100,9 +101,7 @@ def test_no_model(tmp_path: Path, vault: Path, caplog: pytest.LogCaptureFixture)
 
 def test_switched_off(tmp_path: Path, vault: Path) -> None:
     """Semantic search switched off by configuration: words only, and the answer says why."""
-    with Library.open(
-        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
-    ) as opened:
+    with open_library(tmp_path / "x.db", "none") as opened:
         opened.index(vault)
         answer = opened.search("bees")
         assert [result.path for result in answer.results] == ["bees.md"]
@@ -191,9 +190,7 @@ def test_another_space_never_answers(tmp_path: Path, vault: Path) -> None:
 
 def test_text_before_vectors(tmp_path: Path, vault: Path) -> None:
     """Text is searchable before a single vector exists."""
-    with Library.open(
-        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
-    ) as opened:
+    with open_library(tmp_path / "x.db") as opened:
         opened.index(vault)
         answer = opened.search("rooks")
         assert [result.path for result in answer.results] == ["chess.md"]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import twolane
-from twolane import Library, Settings
+from tests.builders import open_library
+from twolane import Settings
 from twolane.embedding.centring import block
 from twolane.embedding.embedders.e5 import DIMENSIONS, E5Embedder
 from twolane.embedding.embedders.ensemble import SECOND_WEIGHT, EnsembleEmbedder
@@ -69,10 +70,7 @@ def test_a_vault_is_searched_across_languages(tmp_path: Path, embedder: str) -> 
     vault.mkdir()
     (vault / "cat.md").write_text("# Cat\n\nThe cat sleeps on the sofa all day.", "utf-8")
     (vault / "loops.md").write_text("# Loops\n\nCompilers optimise loops and memory.", "utf-8")
-    settings = Settings(
-        db=tmp_path / "x.db", cache=tmp_path / "cache", embedding={"embedder": embedder}
-    )
-    with Library.open(settings=settings) as library:
+    with open_library(tmp_path / "x.db", embedder, cache=tmp_path / "cache") as library:
         library.index(vault)
         assert library.embed().embedded == 2
         answer = library.search("где спит кошка")

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import COLLECTION, prepared, put
-from twolane.model.answer import Contribution, Lane
-from twolane.model.candidate import Fused
+from twolane.model.answer import Lane
+from twolane.model.candidate import Candidate
 from twolane.model.document import Collection, Kind, Prepared
 from twolane.model.scope import Scope
 from twolane.ports.documents import PutCollection
 from twolane.query.literal import parse_literally
-from twolane.ranking.exact import exact_hits
+from twolane.ranking.exact import exact_candidates
 from twolane.results.exact import exact_result_of
 from twolane.stores.memory import memory_stores
 from twolane.text.substrings import holds, places, spelled
@@ -30,14 +30,13 @@ def ranked(text: str, *documents: Prepared) -> list[str]:
     store = memory_stores()
     store.documents.apply(PutCollection(Collection(COLLECTION)))
     put(store, *documents)
-    return [hit.id for hit in exact_hits(store.lexical, text, Scope(), limit=20)]
+    return [hit.id for hit in exact_candidates(store.lexical, text, Scope(), limit=20)]
 
 
 def shown(text: str, given: Prepared) -> tuple[str, str, tuple[int, int] | None]:
     """The title, the snippet and the lines that show where the text stands."""
-    cast = Contribution(Lane.EXACT, 1, 1.0, 1.0, 1.0, 0.1)
-    fused = Fused(given.document.id, 0.1, (cast,))
-    result = exact_result_of(fused, given.document, given.chunks, text)
+    candidate = Candidate(given.document.id, ranks={Lane.EXACT: 1})
+    result = exact_result_of(candidate, given.document, given.chunks, text)
     return result.title_html, result.snippet, result.lines
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import chunks_in, write_notes
-from twolane import Draft, Library, Settings
+from tests.builders import chunks_in, open_library, write_notes
+from twolane import Draft, Library
 from twolane.ingest.chunking import embedded_sentences, embedded_text, plain
 from twolane.ingest.chunking.boilerplate import (
     common_lines,
@@ -147,15 +146,6 @@ class TestSentences:
             assert left in one or set(left.split()) <= set(one.split())
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    """An empty library with a cheap embedder."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "hashing"})
-    ) as opened:
-        yield opened
-
-
 def notes(subjects: tuple[str, ...]) -> dict[str, str]:
     """A note about each subject, in a form and with a footer."""
     return {
@@ -229,8 +219,8 @@ class TestLearning:
         library.index(write_notes(tmp_path / "v", notes(SUBJECTS)))
         library.index(write_notes(tmp_path / "w", own))
         library.embed()
-        found = library.search("what is known of kites", mode="semantic").results
-        scores = {one.id: one.contributions[0].score for one in found}
+        found = library.candidates("what is known of kites", mode="semantic")
+        scores = {one.id: one.similarity for one in found}
         for one in SUBJECTS:
             assert scores[f"v/{one}.md"] == pytest.approx(scores[f"w/{one}.md"], abs=1e-6)
 
@@ -240,10 +230,7 @@ class TestLearning:
         before = passages(library)
         library.embed()
         with_forms = passages(library)
-        settings = Settings(
-            db=tmp_path / "x.db", embedding={"embedder": "hashing"}, ranking={"forms": False}
-        )
-        with Library.open(settings=settings) as off:
+        with open_library(tmp_path / "x.db", ranking={"boilerplate": False}) as off:
             assert off.embed().embedded == len(SUBJECTS)
             assert passages(off) == before
         assert library.embed().embedded == len(SUBJECTS)
@@ -253,8 +240,7 @@ class TestLearning:
         """The same notes give the same index, whichever comes first."""
         digests = set()
         for place, order in enumerate((SUBJECTS, SUBJECTS[::-1])):
-            settings = Settings(db=tmp_path / f"{place}.db", embedding={"embedder": "hashing"})
-            with Library.open(settings=settings) as library:
+            with open_library(tmp_path / f"{place}.db") as library:
                 library.save_all(
                     Draft(one, title=one, body=notes((one,))[f"{one}.md"]) for one in order
                 )

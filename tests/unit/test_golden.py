@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.small_sets import written
 from twolane.evaluation.golden import Evidence, GoldenQuery, GoldenSet, validate
 from twolane.evaluation.golden_formats import FORMAT, load_golden, save_golden
 from twolane.model.errors import BadGoldenSet, BadInput
@@ -19,15 +20,6 @@ from twolane.model.errors import BadGoldenSet, BadInput
 SHIPPED = sorted((Path(__file__).parents[2] / "benchmarks" / "golden").glob("*.json"))
 
 TEA = GoldenQuery("1", "green tea", ("en/tea.md",), ("ru/chai.md",), lang="en")
-
-
-def written(folder: Path, data: object, name: str = "set.json") -> Path:
-    """A file with this text, or with this value as JSON."""
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-    path.write_text(text, "utf-8")
-    return path
 
 
 def native(*queries: object, **fields: object) -> dict[str, object]:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twolane import Library, Scope, Settings
+from tests.builders import open_library
+from twolane import Library, Scope
 from twolane.evaluation.golden import GoldenSet, Names, validate
 from twolane.evaluation.golden_build import KINDS, Hiding, Recipe, Survey, build, hidden
 from twolane.model.errors import BadInput
@@ -79,9 +80,7 @@ def indexed(folder: Path, notes: Mapping[str, str]) -> Iterator[Library]:
         path = folder / "vault" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    with Library.open(
-        settings=Settings(db=folder / "x.db", embedding={"embedder": "none"})
-    ) as opened:
+    with open_library(folder / "x.db", "none") as opened:
         opened.index(folder / "vault")
         yield opened
 
@@ -307,9 +306,7 @@ def test_notes_of_several_folders(tmp_path: Path) -> None:
         (tmp_path / folder / f"{folder}.md").write_text(
             f"# Only {folder}\n\nSee [sand and cabbages](a.md).\n", "utf-8"
         )
-    with Library.open(
-        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
-    ) as library:
+    with open_library(tmp_path / "x.db", "none") as library:
         library.index(tmp_path / "one")
         library.index(tmp_path / "two")
         golden = made(library, kinds=("title", "anchor"))

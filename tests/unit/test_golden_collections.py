@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from tests.unit.small_sets import written
 from twolane.evaluation.golden import GoldenQuery, validate
 from twolane.evaluation.golden_formats import corpus_ids, load_golden
 from twolane.model.errors import BadGoldenSet
-
-
-def written(folder: Path, data: object, name: str = "set.json") -> Path:
-    """A file with this text, or with this value as JSON."""
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-    path.write_text(text, "utf-8")
-    return path
 
 
 def problems_of(path: Path, topics: Path | None = None) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import COLLECTION, prepared, put
-from twolane.model.candidate import Hit, Names
+from twolane.model.answer import Feature
+from twolane.model.candidate import Candidate, Names
 from twolane.model.document import Collection
 from twolane.model.scope import Scope
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
-from twolane.ranking.identity import identity_hits
+from twolane.ranking.identity import named_candidates
 from twolane.stores.memory import memory_stores
 from twolane.text.names import key, keys, lines
 
@@ -32,8 +33,8 @@ def store() -> Stores:
     return store
 
 
-def hits(store: Stores, text: str) -> list[Hit]:
-    return identity_hits(store.lexical, text, Scope(), limit=10)
+def hits(store: Stores, text: str) -> list[Candidate]:
+    return named_candidates(store.lexical, text, Scope(), limit=10)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_what_is_no_name_finds_nothing(store: Stores, typed: str) -> None:
 def test_nearer_is_surer(store: Stores) -> None:
     """A whole name counts in full, a begun one by its share, a slip costs something."""
     whole, begun, slipped, layout = (
-        hits(store, typed)[0].vote
+        hits(store, typed)[0].features[Feature.NAME]
         for typed in (
             "Sourdough bread for beginners",
             "Sourdough bread",
@@ -124,7 +125,7 @@ def test_few_documents_are_looked_at_for_a_slip() -> None:
 
 def test_the_scope_is_obeyed(store: Stores) -> None:
     """A document out of scope is not found by its name."""
-    assert identity_hits(store.lexical, "sourdough", Scope(documents=("hello",)), limit=10) == []
+    assert named_candidates(store.lexical, "sourdough", Scope(documents=("hello",)), limit=10) == []
 
 
 def test_keys() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,21 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bookmark_files import HEAD, TAIL, generated
-from twolane import Draft, Kind, Library, Scope, Settings
+from twolane import Draft, Kind, Library, Scope
 from twolane.ingest.drafting import drafted
 from twolane.ingest.exchange.addresses import normalised
 from twolane.ingest.exchange.netscape import Folders, read_bookmarks
 from twolane.ingest.exchange.rows import BadRow, Row
 from twolane.model.errors import BadDraft, BadInput
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    """An empty library."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
-    ) as opened:
-        yield opened
 
 
 def rows(text: str, folders: Folders = Folders.TAGS) -> list[Row | BadRow]:
@@ -222,3 +213,15 @@ def test_any_html_is_read(text: str, folders: Folders) -> None:
                 drafted(row.draft)
             except BadDraft as error:
                 assert error.reason  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    "piece", ["<!-- ", "<a ", "<a href='", "<!", "<?", "<![CDATA[", "</a ", "&#", "<"]
+)
+@pytest.mark.parametrize("times", [3_000, 300_000])
+def test_what_never_ends_is_read_in_one_go(piece: str, times: int) -> None:
+    """However many tags and comments are opened, the time grows with the file and no faster."""
+    whole = '<DT><A HREF="https://example.org/">Tea</A>\n' + piece * times
+    began = time.perf_counter()
+    assert drafts(whole)[0].url == "https://example.org/"
+    assert time.perf_counter() - began < 10

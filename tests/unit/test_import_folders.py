@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.builders import write_notes
-from twolane import Kind, Library, Settings
+from twolane import Kind, Library
 from twolane.model.errors import BadInput, MissingFolder
 
 NOTE, BOOK, INNER, TAG, USE, SECRET = (f"{digit}" * 32 for digit in "123456")
@@ -36,15 +35,6 @@ type_: 1""",
     f"{'a' * 32}.md": "no item at all",
     "resources/picture.md": "not looked at",
 }
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    """An empty library."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
-    ) as opened:
-        yield opened
 
 
 def test_a_joplin_export(library: Library, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import inventory, write_notes
+from tests.builders import inventory, open_library, write_notes
 from twolane import Capability, Draft, Kind, Library, Scope, Settings
 from twolane.ingest.drafting import drafted
 from twolane.ingest.exchange.json_rows import read_json, written
@@ -24,15 +23,6 @@ from twolane.model.errors import BadDraft
 from twolane.ports.documents import PutCollection
 
 ALL = Scope(archived=True)
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    """An empty library."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
-    ) as opened:
-        yield opened
 
 
 def rows(text: str, longest: int = 1_000) -> list[Row | BadRow]:
@@ -240,9 +230,7 @@ def test_what_comes_from_files_is_skipped(library: Library, tmp_path: Path) -> N
     assert library.export(file) == 1
     assert (file.stat().st_mode & 0o777) == 0o600
     assert library.import_jsonl(file).skipped == 1
-    with Library.open(
-        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"})
-    ) as other:
+    with open_library(tmp_path / "y.db", "none") as other:
         assert other.import_jsonl(file).added == 1
         copy, held = other.document("vault/a.md"), library.document("vault/a.md")
         assert Draft.of(copy) == Draft.of(held)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import passages_of, space, write_notes
-from twolane import Draft, Kind, Library, Settings
+from tests.builders import open_library, passages_of, space, write_notes
+from twolane import Draft, Kind, Library
 from twolane.ingest.chunking import (
     LEAD_TOKENS,
     chunk_document,
@@ -41,9 +41,7 @@ PROMPT = Draft(
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """A library with one document of each kind."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "hashing"})
-    ) as opened:
+    with open_library(tmp_path / "x.db") as opened:
         opened.save_all([BOOKMARK, PROMPT, Draft("n1", title="Note", body="Something else.")])
         yield opened
 
@@ -139,9 +137,7 @@ def test_files_say_their_kind_and_arguments(tmp_path: Path) -> None:
             for name, form in forms.items()
         },
     )
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "none"})
-    ) as library:
+    with open_library(tmp_path / "x.db", "none") as library:
         library.index(vault)
         held = {name: library.document(name) for name in forms}
     assert {one.kind for one in held.values()} == {Kind.PROMPT}

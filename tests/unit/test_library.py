@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.builders import open_library
 from twolane import Library, Mode, Scope, Settings
 from twolane.ingest.indexing import Indexer
 from twolane.ingest.sources.vault import VaultSource
@@ -32,14 +32,6 @@ def write(vault: Path, path: str, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
     return file
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with Library.open(
-        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
-    ) as opened:
-        yield opened
 
 
 def paths(
@@ -95,10 +87,7 @@ def test_other_analysis_reads_everything_again(tmp_path: Path, vault: Path) -> N
     """A changed chunk size makes every note new, although no file changed."""
     write(vault, "a.md", "# A\n\none")
     for size, indexed in ((450, 1), (450, 0), (300, 1)):
-        settings = Settings(
-            db=tmp_path / "x.db", embedding={"embedder": "hashing"}, index={"chunk_tokens": size}
-        )
-        with Library.open(settings=settings) as opened:
+        with open_library(tmp_path / "x.db", index={"chunk_tokens": size}) as opened:
             assert opened.index(vault).indexed == indexed
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from twolane import Library, Scope, Settings
+from tests.builders import open_library
+from twolane import Library, Scope
 from twolane.evaluation.golden import GoldenQuery, GoldenSet, Names, vault_of
 from twolane.evaluation.runs import run_golden
 from twolane.model.errors import NotPermitted
@@ -23,8 +24,7 @@ def write(folder: Path, **notes: str) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    chosen = Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"}, index={"batch": 2})
-    with Library.open(settings=chosen) as opened:
+    with open_library(tmp_path / "x.db", index={"batch": 2}) as opened:
         yield opened
 
 

@@ -16,38 +16,26 @@ FRENCH = "L'été dernier, à Paris, le garçon a mangé une crêpe. « Où ? »
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("page", "text"),
     [
-        RUSSIAN,
-        "Сьогодні купив чай. Їжак їсть яблуко, а кіт спить.",
-        "Днес купих чай и хляб от магазина.",
-        "Long notes of a meeting about Kubernetes and DNS. Встреча прошла хорошо.",
-        "---\ntags: [чай]\n---\n# Чай и мёд\n",
+        ("1251", RUSSIAN),
+        ("1251", "Сьогодні купив чай. Їжак їсть яблуко, а кіт спить."),
+        ("1251", "Днес купих чай и хляб от магазина."),
+        ("1251", "Long notes of a meeting about Kubernetes and DNS. Встреча прошла хорошо."),
+        ("1251", "---\ntags: [чай]\n---\n# Чай и мёд\n"),
+        ("1252", FRENCH),
+        ("1252", "Über die Brücke zum Schloß. Äpfel und Öl kosten fünf €."),
+        ("1252", "¿Dónde está el niño? Mañana comeré jamón."),
+        ("1252", "Não há solução para a questão da educação."),
+        ("1252", "Jag gillar smörgås på en ö i Åbo. Å, så fint!"),
+        ("1252", "An okapi in a café."),
     ],
 )
-def test_cyrillic_words_are_windows_1251(text: str) -> None:
-    """Words of Cyrillic letters tell the encoding, beside any amount of English."""
-    decoded = decode(text.encode("cp1251"))
+def test_letters_within_words_tell_the_encoding(page: str, text: str) -> None:
+    """Words of Cyrillic letters beside any amount of English, or accents in Latin words."""
+    decoded = decode(text.encode(f"cp{page}"))
     assert (decoded.text, decoded.code) == (text, ProblemCode.NOT_UTF8)
-    assert decoded.reason.startswith("it is not UTF-8, and was read as windows-1251")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        FRENCH,
-        "Über die Brücke zum Schloß. Äpfel und Öl kosten fünf €.",
-        "¿Dónde está el niño? Mañana comeré jamón.",
-        "Não há solução para a questão da educação.",
-        "Jag gillar smörgås på en ö i Åbo. Å, så fint!",
-        "An okapi in a café.",
-    ],
-)
-def test_accents_in_latin_words_are_windows_1252(text: str) -> None:
-    """Accented letters within words tell the encoding."""
-    decoded = decode(text.encode("cp1252"))
-    assert (decoded.text, decoded.code) == (text, ProblemCode.NOT_UTF8)
-    assert decoded.reason.startswith("it is not UTF-8, and was read as windows-1252")
+    assert decoded.reason.startswith(f"it is not UTF-8, and was read as windows-{page}")
 
 
 @pytest.mark.parametrize(

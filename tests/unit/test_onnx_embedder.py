@@ -15,8 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, save
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from tests.builders import write_notes
-from twolane import Library, Settings
+from tests.builders import open_library, write_notes
 from twolane.embedding.embedders.onnx import OnnxEmbedder
 from twolane.model.errors import EmbedderUnavailable
 
@@ -206,11 +205,9 @@ def test_a_library_searches_with_the_model(tmp_path: Path) -> None:
     """Index and search through the settings alone."""
     notes = {"tea.md": "# Tea\n\nleaf leaf", "code.md": "# Compiler\n\nloop loop"}
     write_notes(tmp_path / "notes", notes)
-    settings = Settings(
-        db=tmp_path / "d.db",
-        embedding={"embedder": "onnx", "model": str(export(tmp_path / "model"))},
-    )
-    with Library.open(settings=settings) as library:
+    with open_library(
+        tmp_path / "d.db", "onnx", embedding={"model": str(export(tmp_path / "model"))}
+    ) as library:
         library.index(tmp_path / "notes")
         assert library.embed().embedded == 2
         answer = library.search("loop", mode="semantic")

@@ -20,7 +20,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.builders import write_notes
+from tests.builders import open_library, write_notes
 from twolane import Library, Settings
 from twolane.embedding.embedders.endpoint import Endpoint, Manners
 from twolane.embedding.embedders.openai import OpenAiEmbedder, Wishes
@@ -316,12 +316,9 @@ def test_known_models_bring_their_published_threshold(
     tmp_path: Path, embedder: str, model: str, own: float, threshold: float
 ) -> None:
     """A threshold that was published for a model holds until the user sets another."""
-    settings = Settings(
-        db=tmp_path / "d.db",
-        embedding={"embedder": embedder, "model": model},
-        search={"min_similarity": own},
-    )
-    with Library.open(settings=settings) as library:
+    with open_library(
+        tmp_path / "d.db", embedder, embedding={"model": model}, search={"min_similarity": own}
+    ) as library:
         assert library.settings.search.min_similarity == threshold
 
 
@@ -388,3 +385,172 @@ def test_a_real_server_gives_meaning(tmp_path: Path) -> None:
     finally:
         process.terminate()
         process.wait()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "inf",
+        "1e400",
+        "nan",
+        "-5",
+        "Fri, 01 Jan 2099 00:00:00 GMT",
+        "Fri, 99 Zzz 99999 00:00:00 GMT",
+    ],
+)
+def test_no_pause_is_longer_than_the_longest(
+    server: Server, embedder: OpenAiEmbedder, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Whatever a server asks for, jitter included, nobody waits longer than two minutes."""
+    pauses: list[float] = []
+    monkeypatch.setattr("twolane.embedding.embedders.endpoint.time.sleep", pauses.append)
+    server.answer = lambda body, number: (429, {"retry-after": asked}, {})
+    with pytest.raises(EmbedderUnavailable):
+        embedder.embed_passages(["tea"])
+    assert len(pauses) == 2
+    assert all(0 <= pause <= 120 for pause in pauses)
+
+
+class Dripping:
+    """A server that sends a byte at a time, for ever: its head, or only its body."""
+
+    def __init__(self, head: bytes) -> None:
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}/v1"
+        self.head = head
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        while not self.ending.is_set():
+            try:
+                connection, _ = self.listening.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    connection.sendall(self.head)
+                    while not self.ending.wait(0.02):
+                        connection.sendall(b"1")
+                except OSError:
+                    continue
+
+    def close(self) -> None:
+        self.ending.set()
+        self.listening.close()
+        self.thread.join(5)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-Long: ",
+    ],
+    ids=["body", "head"],
+)
+def test_a_dripping_answer_has_a_deadline(head: bytes) -> None:
+    """The time of a request is that of all of it, however lively the server is."""
+    server = Dripping(head)
+    one = OpenAiEmbedder(
+        Endpoint(server.url, manners=Manners(seconds=0.5, tries=1)), Wishes("tiny", DIMENSIONS)
+    )
+    started = time.monotonic()
+    with pytest.raises(EmbedderUnavailable, match=r"did not answer within 0\.5 s"):
+        one.embed_passages(["tea"])
+    assert time.monotonic() - started < 5
+    one.close()
+    server.close()
+
+
+def _bomb(method: str) -> tuple[dict[str, str], bytes]:
+    import gzip
+    import zlib
+
+    blank = b" " * 50_000_000
+    packed = gzip.compress(blank, 1) if method == "gzip" else zlib.compress(blank, 1)
+    return {"content-encoding": method}, packed
+
+
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [({}, b" " * 2_000_000), _bomb("gzip"), _bomb("deflate"), ({"content-encoding": "br"}, b"x")],
+    ids=["plain", "gzip", "deflate", "unasked"],
+)
+@pytest.mark.parametrize("status", [200, 400, 503])
+def test_an_answer_is_bounded(
+    server: Server, embedder: OpenAiEmbedder, status: int, headers: dict[str, str], said: bytes
+) -> None:
+    """More bytes than an answer can have are not read, packed or not."""
+    import tracemalloc
+
+    server.answer = lambda body, number: (status, headers, said)
+    tracemalloc.start()
+    try:
+        with pytest.raises(EmbedderUnavailable, match=r"more than the|not asked for"):
+            embedder.embed_passages(["tea"])
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_packed_answer_is_read(server: Server, embedder: OpenAiEmbedder) -> None:
+    """An answer of usual size may be packed."""
+    import gzip
+
+    def packed(body: dict[str, Any], number: int) -> tuple[int, dict[str, str], Any]:
+        content = json.dumps(sound(body, number)[2]).encode()
+        return 200, {"content-encoding": "gzip"}, gzip.compress(content)
+
+    server.answer = packed
+    assert embedder.embed_passages(["tea", "rye"]).shape == (2, DIMENSIONS)
+
+
+def test_another_model_stops_the_work(server: Server, tmp_path: Path) -> None:
+    """A server that begins to answer with another model is named, and none of its vectors kept."""
+    write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
+    tiny = {"model": "tiny", "dimensions": DIMENSIONS}
+    settings = settings_for(server.url, tmp_path / "d.db", embedding=tiny)
+
+    def by(model: str) -> Answer:
+        return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
+
+    server.answer = by("tiny-v1")
+    with Library.open(settings=settings) as library:
+        library.index(tmp_path / "notes")
+        assert library.embed().embedded == 1
+        server.answer = by("tiny-v2")
+        write_notes(tmp_path / "notes", {"rye.md": "# Rye\n\nBread."})
+        library.index(tmp_path / "notes")
+        done = library.embed()
+        assert done.embedded == 0
+        assert done.stopped is not None
+        assert "'tiny-v2'" in done.stopped
+        assert "'tiny-v1'" in done.stopped
+        assert any("tiny-v2" in one.reason for one in library.search("tea").degraded)
+        server.answer = by("tiny-v1")
+        assert library.embed().embedded == 1
+
+
+def test_what_was_given_up_is_tried_again_when_the_server_is_well(
+    server: Server, tmp_path: Path
+) -> None:
+    """Passages that a sick server refused are counted as missing until it has taken them."""
+    write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves.", "rye.md": "# Rye"})
+    tiny = {"model": "tiny", "dimensions": DIMENSIONS, "passage_tries": 1}
+    settings = settings_for(server.url, tmp_path / "d.db", embedding=tiny)
+    with Library.open(settings=settings) as library:
+        library.index(tmp_path / "notes")
+        server.answer = lambda body, number: (422, {}, {"error": "sick"})
+        assert library.embed().failed == 2
+        assert library.status().progress.abandoned == 2
+        write_notes(tmp_path / "notes", {"fern.md": "# Fern"})
+        library.index(tmp_path / "notes")
+        server.answer = sound
+        library.embed()
+        told = [one.reason for one in library.search("tea").degraded]
+        assert any("2 passages could not be embedded" in one for one in told)
+        library.embed()
+        assert library.status().progress.ready == 3
+        assert not library.search("tea").degraded

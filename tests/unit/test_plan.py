@@ -1,4 +1,4 @@
-"""The plan: which lanes run for which query, and how loud they are."""
+"""The plan: which lanes run for which query."""
 
 from __future__ import annotations
 
@@ -22,12 +22,6 @@ def test_letters_have_a_say_where_they_say_most(intent: Intent) -> None:
     assert {Lane.LEXICAL, Lane.DENSE, Lane.IDENTITY} <= set(plan.weights)
 
 
-def test_keywords_quieten_meaning() -> None:
-    """The weight of the dense lane depends on the intent."""
-    assert plan_for(Mode.HYBRID, Intent.QUESTION, USUAL).weights[Lane.DENSE] == 1.0
-    assert plan_for(Mode.HYBRID, Intent.KEYWORDS, USUAL).weights[Lane.DENSE] == 0.5
-
-
 def test_a_part_of_a_word_is_looked_for_by_its_letters() -> None:
     """Where a word that no document holds may be part of another one, letters have a say."""
     for kind, looked in (("part", True), ("typo", True), ("layout", False)):
@@ -46,9 +40,9 @@ def test_modes() -> None:
     assert not plan_for(Mode.SEMANTIC, Intent.KEYWORDS, USUAL).fallback
 
 
-def test_a_weight_of_nothing_switches_a_lane_off() -> None:
-    """Without weight the new lanes do not run, except where nothing else was asked for."""
-    silent = USUAL.changed(ranking={"exact_weight": 0.0, "identity_weight": 0.0})
+def test_letters_can_be_switched_off() -> None:
+    """Then names and letters are not looked for, except where nothing else was asked for."""
+    silent = USUAL.changed(experiment={"letters": False})
     plan = plan_for(Mode.HYBRID, Intent.URL, silent)
     assert set(plan.weights) == {Lane.LEXICAL, Lane.DENSE}
     assert not plan.fallback

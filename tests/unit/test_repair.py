@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import COLLECTION, prepared, put
+from tests.builders import COLLECTION, open_library, prepared, put
 from twolane import Answer, Library, Settings
 from twolane.model.document import Collection, Stems
 from twolane.model.scope import Scope, Word
@@ -171,9 +171,7 @@ def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "a.md").write_text("# A\n\nПомидоры в теплице.", "utf-8")
     (tmp_path / "vault" / "b.md").write_text("# B\n\nSomething else.", "utf-8")
-    with Library.open(
-        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
-    ) as library:
+    with open_library(tmp_path / "x.db", "none") as library:
         library.index(tmp_path / "vault")
         answer = library.search("gjvbljhs")
         assert [(one.typed, one.written, one.kind) for one in answer.repairs] == [
@@ -182,11 +180,7 @@ def test_a_search_says_what_it_repaired(tmp_path: Path) -> None:
         assert [result.path for result in answer.results] == ["a.md"]
         assert "<mark>Помидоры</mark>" in answer.results[0].snippet
         assert library.search("помидоры").repairs == ()
-    with Library.open(
-        settings=Settings(
-            db=tmp_path / "x.db", embedding={"embedder": "none"}, search={"repair": False}
-        )
-    ) as literal:
+    with open_library(tmp_path / "x.db", "none", search={"repair": False}) as literal:
         assert literal.search("gjvbljhs").results == ()
 
 
@@ -208,12 +202,12 @@ def test_a_slip_finds_what_the_right_spelling_finds(tmp_path: Path) -> None:
             found, wanted = library.search(slip), library.search(right)
             assert found.repairs and not found.degraded
             assert found.results[0].path == wanted.results[0].path
-            assert _unjudged(found) == _unjudged(wanted)
+            assert _foreign(found) == _foreign(wanted)
 
 
-def _unjudged(answer: Answer) -> set[str]:
-    """The documents on which a lane abstained."""
-    return {one.path for one in answer.results if any(vote.abstained for vote in one.contributions)}
+def _foreign(answer: Answer) -> set[str]:
+    """The documents that are taken for those of another language."""
+    return {one.path for one in answer.results if one.foreign}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.unit.run_builders import GOLDEN, PERFECT, run_of
 from twolane.evaluation.golden import GoldenQuery, GoldenSet
-from twolane.evaluation.report import dense_scores, gather, html_report, markdown_report
+from twolane.evaluation.report import gather, html_report, markdown_report, relevances
 from twolane.evaluation.runs import Run
 from twolane.model.errors import BadInput
 
@@ -158,8 +158,35 @@ def test_a_set_without_answers_is_shown_all_the_same() -> None:
         gather([], MEASURES)
 
 
-def test_similarities_of_right_and_other_results() -> None:
-    """Scores of the dense lane are sorted by whether the result was right."""
-    right, other = dense_scores(run_of())
+def with_relevance(run: Run) -> Run:
+    """The run with the relevance .8, .7, .6 … of its places, from the first down."""
+    asked = tuple(
+        replace(
+            one,
+            ranking=tuple(
+                replace(place, relevance=round(0.8 - 0.1 * at, 1))
+                for at, place in enumerate(one.ranking)
+            ),
+        )
+        for one in run.asked
+    )
+    return replace(run, asked=asked)
+
+
+def test_relevances_of_right_and_other_results() -> None:
+    """Relevances are sorted by whether the result was right; runs without any have none."""
+    assert relevances(run_of()) == ([], [])
+    right, other = relevances(with_relevance(run_of()))
     assert right == [0.8, 0.7, 0.8, 0.8, 0.7]
     assert other == [0.6, 0.7, 0.6]
+    text = markdown_report(gather([with_relevance(run_of())], MEASURES))
+    assert "0.80 is the median of 5 right results, 0.60 of 3 others" in text
+    assert "rated higher with a chance of .933" in text
+
+
+def test_changes_are_told_with_what_gave_the_first_its_place() -> None:
+    """The features of the first right answer stand beside the query that moved."""
+    turned = {id: tuple(reversed(paths)) for id, paths in PERFECT.items()}
+    text = markdown_report(gather([run_of(), run_of(turned, name="b")], MEASURES))
+    assert "why the first is there now" in text
+    assert "bm25f +1.0, passage +0.7" in text

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twolane.ingest.chunking import plain
-from twolane.model.answer import Contribution, Lane
-from twolane.model.candidate import Fused
+from twolane.model.answer import Contribution, Feature, Lane
+from twolane.model.candidate import Candidate
 from twolane.model.document import Chunk, Document, Heading
 from twolane.model.scope import Word
 from twolane.results.highlighting import one_line
 from twolane.results.passages import passage_for
-from twolane.results.results import result_of, results_of
+from twolane.results.results import result_of
 from twolane.text.tokens import words_of
 
 PARTS = (
@@ -54,17 +54,15 @@ def found_by(
     dense: float = 0.0,
     *,
     position: int | None = None,
-    abstained: bool = False,
-) -> Fused:
-    """A fused document to which the lanes gave these values."""
+    sentence: int | None = None,
+) -> Candidate:
+    """A candidate to which words and meaning gave these shares."""
     contributions = []
     if lexical:
-        contributions.append(
-            Contribution(Lane.LEXICAL, 1, 1.0, 1.0, 1.0, lexical, abstained=abstained)
-        )
+        contributions.append(Contribution(Lane.LEXICAL, Feature.BM25F, 1.0, lexical, lexical))
     if dense:
-        contributions.append(Contribution(Lane.DENSE, 1, 0.5, 1.0, 1.0, dense))
-    return Fused("d", lexical + dense, tuple(contributions), position)
+        contributions.append(Contribution(Lane.DENSE, Feature.PASSAGE, 1.0, dense, dense))
+    return Candidate("d", position=position, sentence=sentence, contributions=tuple(contributions))
 
 
 def words(query: str) -> tuple[Word, ...]:
@@ -179,20 +177,19 @@ def test_several_words_outweigh_a_model_of_passages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fused", "position"),
+    ("candidate", "position"),
     [
         (found_by(lexical=0.02, dense=0.01, position=0), 2),
         (found_by(lexical=0.01, dense=0.02, position=0), 0),
         (found_by(lexical=0.02, dense=0.02, position=1), 1),
         (found_by(lexical=0.02), 2),
-        (found_by(lexical=0.03, dense=0.02, position=1, abstained=True), 1),
         (found_by(dense=0.02, position=7), 2),
     ],
 )
-def test_the_passage_that_won_is_shown(fused: Fused, position: int) -> None:
+def test_the_passage_that_won_is_shown(candidate: Candidate, position: int) -> None:
     """Heading, lines and snippet all come from the passage of the lane that gave more."""
     document, chunks = note(*PARTS)
-    result = result_of(fused, document, chunks, words("race"))
+    result = result_of(candidate, document, chunks, words("race"))
     chunk = chunks[position]
     assert result.heading == chunk.headings
     assert result.lines == (chunk.first_line, chunk.last_line)
@@ -218,8 +215,8 @@ PASSAGE = (
 def test_the_nearest_sentence_is_marked(place: int | None, marked: str | None) -> None:
     """Where meaning alone found the passage, its nearest sentence is marked, if it is known."""
     document, chunks = note(PARTS[0], PASSAGE)
-    fused = found_by(dense=0.02, position=1)._replace(sentence=place)
-    shown = result_of(fused, document, chunks, words("boat")).snippet
+    candidate = found_by(dense=0.02, position=1, sentence=place)
+    shown = result_of(candidate, document, chunks, words("boat")).snippet
     assert re.findall("<mark>(.*?)</mark>", shown) == ([marked] if marked else [])
     assert visible(shown).strip("…") in one_line(plain(PASSAGE))
 
@@ -227,44 +224,20 @@ def test_the_nearest_sentence_is_marked(place: int | None, marked: str | None) -
 def test_words_are_marked_before_sentences() -> None:
     """A passage that holds the query's words shows these; so does one that words found."""
     document, chunks = note(PARTS[0], PASSAGE)
-    for fused, query in (
-        (found_by(dense=0.02, position=1), "newspapers"),
-        (found_by(0.02), "boat"),
+    for candidate, query in (
+        (found_by(dense=0.02, position=1, sentence=0), "newspapers"),
+        (found_by(0.02, sentence=0), "boat"),
     ):
-        result = result_of(fused._replace(sentence=0), document, chunks, words(query))
+        result = result_of(candidate, document, chunks, words(query))
         assert "Brush" not in "".join(re.findall("<mark>(.*?)</mark>", result.snippet))
-
-
-@pytest.mark.parametrize(
-    ("matched", "marked"),
-    [
-        (("code",), ["Код E23 — перелив, выключить воду."]),
-        (("code", "filter"), ["Код", "фильтр", "Код"]),
-    ],
-)
-def test_one_word_in_translation_is_no_reason_to_hide_the_sentence(
-    matched: tuple[str, ...], marked: list[str]
-) -> None:
-    """Where meaning found a document in another language, words in translation are several."""
-    document, chunks = note("Код E18 — вывернуть фильтр. Код E23 — перелив, выключить воду.\n")
-    found = found_by(lexical=0.01, dense=0.02, position=0, abstained=True)
-    read = found.contributions[0]._replace(matched=matched)
-    fused = found._replace(contributions=(read, found.contributions[1]), sentence=1)
-    marks = (Word("code", ("code",)), Word("filter", ("filter",)))
-    translated = [
-        Word(one.text, (*one.terms, term), likeness=(0.9,))
-        for one, term in zip(marks, ("код", "фильтр"), strict=True)
-    ]
-    (result,) = results_of([fused], {"d": document}, {"d": chunks}, marks, translated)
-    assert re.findall("<mark>(.*?)</mark>", result.snippet) == marked
 
 
 def test_a_sentence_without_blanks_is_found() -> None:
     """Short sentences of a script without blanks were joined by one, and are marked as written."""
     text = "他买了一条旧木船，花了很多钱。第二天早上他就离开了这里。他再也没有回来过，谁也不知" * 2
     document, chunks = note(text, headings=False)
-    fused = found_by(dense=0.02, position=0)._replace(sentence=0)
-    marked = re.findall("<mark>(.*?)</mark>", result_of(fused, document, chunks, ()).snippet)
+    candidate = found_by(dense=0.02, position=0, sentence=0)
+    marked = re.findall("<mark>(.*?)</mark>", result_of(candidate, document, chunks, ()).snippet)
     assert marked
     assert marked[0] in text
 
@@ -272,22 +245,22 @@ def test_a_sentence_without_blanks_is_found() -> None:
 def test_other_lane_or_first_passage_where_the_winner_has_none() -> None:
     """Without a passage of its own the winner shows the other lane's, else the first."""
     document, chunks = note(*PARTS)
-    for fused, lines in ((found_by(0.02, 0.01, position=1), (5, 7)), (found_by(0.02), (1, 3))):
-        assert result_of(fused, document, chunks, words("boat")).lines == lines
+    for candidate, lines in ((found_by(0.02, 0.01, position=1), (5, 7)), (found_by(0.02), (1, 3))):
+        assert result_of(candidate, document, chunks, words("boat")).lines == lines
 
 
 def test_carries_the_document_and_the_explanation() -> None:
-    """Everything else comes from the document and the fusion unchanged; relevance is unknown."""
+    """Everything else comes from the document and the candidate unchanged; relevance is unknown."""
     updated = datetime(2025, 5, 18, tzinfo=UTC)
     document, chunks = note(
         *PARTS, path="a/b.md", url="https://e.org", tags=("x",), updated=updated
     )
-    fused = found_by(0.02, 0.01, position=0)
-    result = result_of(fused, document, chunks, words("race"))
+    candidate = found_by(0.02, 0.01, position=0)
+    result = result_of(candidate, document, chunks, words("race"))
     assert (result.id, result.collection, result.kind) == ("d", "c", document.kind)
     assert (result.path, result.url, result.tags) == ("a/b.md", "https://e.org", ("x",))
-    assert (result.updated, result.score, result.relevance) == (updated, fused.score, None)
-    assert result.contributions == fused.contributions
+    assert (result.updated, result.score, result.relevance) == (updated, candidate.score, None)
+    assert result.contributions == candidate.contributions
 
 
 # -------------------------------------------------------------------------------- the snippet
@@ -382,10 +355,10 @@ def test_dense_passage_is_shown_even_if_tags_match() -> None:
 def test_dense_hit_shows_the_beginning_of_its_passage() -> None:
     """Without the query's words a passage is shown from its beginning, cut between words."""
     document, chunks = note("Nothing.\n", "## Long\n\n" + "filler words " * 40)
-    fused = found_by(dense=0.02, position=1)
-    shown = result_of(fused, document, chunks, words("boat")).snippet
+    candidate = found_by(dense=0.02, position=1)
+    shown = result_of(candidate, document, chunks, words("boat")).snippet
     assert shown == ("filler words " * 40)[:149].rstrip() + "…"
-    assert result_of(fused, document, chunks, words("boat"), opening=20).snippet == (
+    assert result_of(candidate, document, chunks, words("boat"), opening=20).snippet == (
         "filler words filler…"
     )
 
@@ -447,8 +420,8 @@ def test_any_note_gives_safe_and_true_html(
 ) -> None:
     """Whatever a note holds, its HTML is escaped, marks are balanced, and the text is its own."""
     document, chunks = note(body, title=title, tags=(tag,), description=tag, headings=False)
-    fused = found_by(0.02) if by_words else found_by(dense=0.02, position=0)
-    result = result_of(fused, document, chunks, words(query), length=60)
+    candidate = found_by(0.02) if by_words else found_by(dense=0.02, position=0)
+    result = result_of(candidate, document, chunks, words(query), length=60)
     for shown in (result.snippet, result.title_html):
         assert not set(re.sub("</?mark>", "", shown)) & set("<>\"'\x00\x1b\n\u202e\u2066")
         assert re.fullmatch("([^<]*<mark>[^<]+</mark>)*[^<]*", shown)
@@ -457,4 +430,4 @@ def test_any_note_gives_safe_and_true_html(
     parts = (seen, seen[1:], seen[:-1], seen[1:-1])
     assert any(part in source for part in parts for source in sources)
     assert visible(result.title_html) == one_line(title)
-    assert result == result_of(fused, document, chunks, words(query), length=60)
+    assert result == result_of(candidate, document, chunks, words(query), length=60)

@@ -18,7 +18,6 @@ from twolane.evaluation.runs import (
     Asked,
     Place,
     Run,
-    Vote,
     load_run,
     percentile,
     relevance_auroc,
@@ -31,10 +30,8 @@ from twolane.model.errors import BadInput
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
-votes = st.builds(Vote, texts, st.none() | st.integers(1, 99), numbers, st.booleans(), numbers)
-places = st.builds(
-    Place, texts, numbers, st.none() | numbers, st.lists(votes, max_size=2).map(tuple)
-)
+shares = st.dictionaries(texts, numbers, max_size=2)
+places = st.builds(Place, texts, numbers, st.none() | numbers, shares)
 
 
 @given(ranking=st.lists(places, max_size=3), degraded=st.lists(texts, max_size=2), name=texts)
@@ -52,17 +49,19 @@ def test_reading_gives_what_was_written(
     assert load_run(path) == run
 
 
-def test_older_runs_without_scores_can_be_read(tmp_path: Path) -> None:
-    """A vote that was stored before scores were kept has none."""
+def test_older_runs_without_shares_can_be_read(tmp_path: Path) -> None:
+    """A place that was stored with votes, before there was a ranking model, has no shares."""
     path = tmp_path / "old.json"
     save_run(run_of(), path)
     held = json.loads(path.read_text("utf-8"))
     for asked in held["asked"]:
         for place in asked["ranking"]:
-            for vote in place["votes"]:
-                del vote["score"]
+            del place["shares"]
+            place["votes"] = [{"lane": "dense", "rank": 1, "value": 0.1, "abstained": False}]
     path.write_text(json.dumps(held), "utf-8")
-    assert load_run(path).asked[0].ranking[0].votes[0].score is None
+    read, stored = load_run(path), run_of()
+    assert read.asked[0].ranking[0].shares == {}
+    assert read.rankings == stored.rankings
 
 
 def test_older_runs_know_settings_by_their_full_names(tmp_path: Path) -> None:
@@ -85,7 +84,7 @@ def test_older_runs_know_settings_by_their_full_names(tmp_path: Path) -> None:
         lambda held: held.update(surprise=1),
         lambda held: held["asked"][0].update(ms="soon"),
         lambda held: held["asked"][0]["ranking"][0].pop("path"),
-        lambda held: held["asked"][0]["ranking"][0]["votes"][0].update(colour="red"),
+        lambda held: held["asked"][0].update(ranking=[1]),
         lambda held: held["golden"].update(format="other"),
         lambda held: held.update(format="twolane-run/99"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import vocabulary, write_notes
+from tests.builders import open_library, vocabulary, write_notes
 from twolane import Capability, Draft, Kind, Library, Saved, Scope, Settings
 from twolane.model.errors import (
     BadDraft,
@@ -27,15 +27,6 @@ from twolane.stores.sqlite import open_stores
 
 ANN, BOB = Scope(owner="ann"), Scope(owner="bob")
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    """An empty library with a cheap embedder."""
-    with Library.open(
-        tmp_path / "x.db", settings=Settings(embedding={"embedder": "hashing"})
-    ) as opened:
-        yield opened
 
 
 def found(library: Library, query: str, scope: Scope = Scope()) -> list[str]:  # noqa: B008
@@ -244,9 +235,7 @@ class TestChanges:
         last = replace(first, title="Drxossel", body="pxarsnip", description="hxidden")
         last = replace(last, tags=("mxine",), aliases=("txwin",), arguments=("gxiven",))
         bare = Draft("b", Kind.BOOKMARK, title="bxare", url="https://sxecret.example/pxath")
-        with Library.open(
-            tmp_path / "s.db", settings=Settings(embedding={"embedder": "hashing"})
-        ) as library:
+        with open_library(tmp_path / "s.db") as library:
             library.save_all(Draft(f"n{at}", body=f"ordinary {at}") for at in range(50))
             for drafts in ([first], [last, bare]):
                 library.save_all(replace(one, collection="c") for one in drafts)

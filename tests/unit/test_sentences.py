@@ -16,7 +16,6 @@ from tests.builders import COLLECTION, embed, prepared, put, space, unit
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.embedding.pipeline import fill
 from twolane.embedding.sentence_codes import (
-    best_similarities,
     coded,
     nearest_sentences,
     sentence_part,
@@ -24,6 +23,8 @@ from twolane.embedding.sentence_codes import (
 )
 from twolane.ingest.chunking import embedded_sentences
 from twolane.ingest.chunking.sentences import sentence_at, sentences
+from twolane.model.answer import Feature, Lane
+from twolane.model.candidate import Candidate
 from twolane.model.document import Collection
 from twolane.model.errors import EmbedderError
 from twolane.model.scope import Scope
@@ -31,7 +32,8 @@ from twolane.model.space import Space
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
 from twolane.ports.vectors import NewVector
-from twolane.ranking.lanes import Closer, dense_hits
+from twolane.ranking.background import Usual
+from twolane.ranking.lanes import DenseLane
 from twolane.stores.sqlite import open_stores
 
 if TYPE_CHECKING:
@@ -141,7 +143,7 @@ class TestCodes:
         rows = random.normal(size=(7, 512)).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         query = rows[5]
-        found = best_similarities([coded(rows[:3]), b"", coded(rows[3:])], query)
+        found, _ = nearest_sentences([coded(rows[:3]), b"", coded(rows[3:])], query)
         assert np.isnan(found[1])
         assert found[0] == pytest.approx(float((rows[:3] @ query).max()), abs=0.03)
         assert found[2] == pytest.approx(1.0, abs=0.03)
@@ -162,7 +164,7 @@ class TestCodes:
 
     def test_no_sentences_at_all(self) -> None:
         """Passages without sentences are told as such."""
-        assert np.isnan(best_similarities([b"", b""], X)).all()
+        assert np.isnan(nearest_sentences([b"", b""], X)[0]).all()
 
     @pytest.mark.parametrize(("policy", "part"), [("none", None), ("0:512", slice(0, 512))])
     def test_the_space_says_where_they_are(self, policy: str, part: slice | None) -> None:
@@ -181,28 +183,46 @@ def store(tmp_path: Path) -> Stores:
 class TestLane:
     """The dense lane looks closer at what it found."""
 
-    def hits(self, store: Stores, weight: float) -> list[tuple[str, float]]:
-        """Two notes: one rather near as a whole, one with a sentence that is the query."""
+    def test_passages_order_and_sentences_are_told(self, store: Stores) -> None:
+        """The nearest passage ranks; the nearest sentence and the mean of all are features."""
         whole, part = prepared("whole", "ant"), prepared("part", "bee")
         put(store, whole, part)
-        generation = store.vectors.open_generation(replace(space(), sentences="0:4")).number
-        embed(store, generation, whole, unit(0.7, 0.51**0.5, 0, 0))
+        generation = store.vectors.open_generation(replace(space(), sentences="0:4"))
+        embed(store, generation.number, whole, unit(0.7, 0.51**0.5, 0, 0))
         chunk = part.chunks[0]
         codes = coded(np.stack([Y, X]))
-        store.vectors.add(generation, [NewVector(chunk.content_hash, unit(0.6, 0.8, 0, 0), codes)])
-        closer = Closer(sentence_weight=weight, sentence_part=EVERY)
-        found = dense_hits(store.vectors, generation, X, Scope(), limit=9, floor=-1, closer=closer)
-        return [(one.id, round(one.score, 2)) for one in found]
-
-    def test_the_best_sentence_counts(self, store: Stores) -> None:
-        """A note is as near as the weighted mean of its passage and the best sentence of it."""
+        new = NewVector(chunk.content_hash, unit(0.6, 0.8, 0, 0), codes)
+        store.vectors.add(generation.number, [new])
+        lane = DenseLane(store.vectors, generation, X, Scope(), Usual(0.1, 0.5))
+        found = lane.candidates(9)
+        assert [(one.id, one.ranks) for one in found] == [
+            ("whole", {Lane.DENSE: 1}),
+            ("part", {Lane.DENSE: 2}),
+        ]
         rounded = 4 * 0.02 * (512 / 4) ** 0.5
-        near = round((0.6 + rounded) / 2, 2)
-        assert self.hits(store, 1.0) == [("part", near), ("whole", 0.7)]
+        told = {feature: round(value, 2) for feature, value in found[1].features.items()}
+        assert told == {
+            Feature.PASSAGE: round((0.6 - 0.1) / 0.5, 2),
+            Feature.SENTENCE: round((rounded - 0.1) / 0.5, 2),
+            Feature.DOCUMENT: round((0.6 - 0.1) / 0.5, 2),
+        }
+        # A passage without sentences is its own nearest sentence.
+        assert found[0].features[Feature.SENTENCE] == found[0].features[Feature.PASSAGE]
+        assert found[1].sentence == 1
 
-    def test_not_without_weight(self, store: Stores) -> None:
-        """A weight of 0 leaves the order of whole passages."""
-        assert self.hits(store, 0.0) == [("whole", 0.7), ("part", 0.6)]
+    def test_measures_what_other_lanes_found(self, store: Stores) -> None:
+        """A candidate that meaning did not bring gets its features; one without vectors none."""
+        near, far, bare = prepared("near", "ant"), prepared("far", "bee"), prepared("bare", "cat")
+        put(store, near, far, bare)
+        generation = store.vectors.open_generation(space())
+        embed(store, generation.number, near, X)
+        embed(store, generation.number, far, Y)
+        lane = DenseLane(store.vectors, generation, X, Scope(), Usual(0.0, 1.0))
+        candidates = [*lane.candidates(1), Candidate("far"), Candidate("bare")]
+        lane.measure(candidates)
+        similarities = [one.features.get(Feature.PASSAGE) for one in candidates]
+        assert similarities == [1.0, 0.0, None]
+        assert [one.similarity for one in candidates] == [1.0, 0.0, None]
 
 
 class ReadingEmbedder(HashingEmbedder):

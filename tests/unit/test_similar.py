@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import embed, prepared, put, space, unit, write_notes
+from tests.builders import (
+    embed,
+    indexed_library,
+    open_library,
+    prepared,
+    put,
+    space,
+    unit,
+    write_notes,
+)
 from twolane import Capability, Library, Scope, Settings
 from twolane.explain.similar import SimilarAnswer, Similarities
 from twolane.model.answer import Lane
@@ -38,11 +47,7 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path, vault: Path) -> Iterator[Library]:
-    with Library.open(
-        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
-    ) as library:
-        library.index(vault)
-        library.embed()
+    with indexed_library(vault, tmp_path / "x.db") as library:
         yield library
 
 
@@ -120,9 +125,7 @@ class TestMeaning:
 
     def test_no_model_is_needed(self, tmp_path: Path, library: Library) -> None:
         """Stored vectors are enough: an embedder that is switched off changes nothing."""
-        with Library.open(
-            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
-        ) as other:
+        with open_library(tmp_path / "x.db", "none") as other:
             answer = other.similar("soup")
         assert answer.degraded == ()
         assert paths(answer) == paths(library.similar("soup"))
@@ -151,12 +154,7 @@ class TestLinks:
         links = " ".join(f"[[{n}]]" for n in range(9))
         write_notes(vault, many)
         write_notes(vault, {"hub.md": f"# Hub\n\nOnions, water, salt, carrot. {links}\n"})
-        chosen = Settings(
-            db=tmp_path / "y.db", embedding={"embedder": "hashing"}, search={"pool": 1}
-        )
-        with Library.open(settings=chosen) as library:
-            library.index(vault)
-            library.embed()
+        with indexed_library(vault, tmp_path / "y.db", search={"pool": 1}) as library:
             answer = library.similar("hub.md", exclude_linked=True, limit=5)
         assert set(paths(answer)) == set(NOTES)
 
@@ -184,11 +182,7 @@ class TestTemplates:
         }
         # The form is longer than the content, and this one has the content alone.
         notes["bare.md"] = "# Bare\n\nonions carrot water.\n"
-        with Library.open(
-            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
-        ) as library:
-            library.index(write_notes(tmp_path / "forms", notes))
-            library.embed()
+        with indexed_library(write_notes(tmp_path / "forms", notes), tmp_path / "x.db") as library:
             answer = library.similar("onions0.md")
         assert set(paths(answer)[:2]) == {"onions1.md", "bare.md"}
         for one in answer.results[:2]:
@@ -204,11 +198,7 @@ class TestTemplates:
             for topic in topics
             for n in range(2)
         }
-        with Library.open(
-            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
-        ) as library:
-            library.index(write_notes(tmp_path / "forms", notes))
-            library.embed()
+        with indexed_library(write_notes(tmp_path / "forms", notes), tmp_path / "x.db") as library:
             answer = library.similar("onions0.md")
         assert paths(answer)[0] == "onions1.md"
         for one in answer.results:
@@ -221,11 +211,7 @@ class TestTemplates:
         """Copies of one page are still similar to each other."""
         notes = {f"{n}.md": f"# Page\n\n{self.FORM}\n" for n in range(6)}
         notes["other.md"] = "# Other\n\nrook and pawn\n"
-        with Library.open(
-            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
-        ) as library:
-            library.index(write_notes(tmp_path / "forms", notes))
-            library.embed()
+        with indexed_library(write_notes(tmp_path / "forms", notes), tmp_path / "x.db") as library:
             answer = library.similar("0.md")
         assert paths(answer)[-1] == "other.md"
 
@@ -235,9 +221,7 @@ class TestWords:
 
     def test_words_decide(self, tmp_path: Path, vault: Path) -> None:
         """Before vectors exist, rare shared words order the answer, and it says so."""
-        with Library.open(
-            settings=Settings(db=tmp_path / "y.db", embedding={"embedder": "hashing"})
-        ) as library:
+        with open_library(tmp_path / "y.db") as library:
             library.index(vault)
             answer = library.similar("soup")
         assert paths(answer)[0] == "kitchen/stock.md"
@@ -271,9 +255,7 @@ class TestWords:
     def test_a_document_without_words(self, tmp_path: Path, vault: Path) -> None:
         """A document that says nothing is similar to nothing."""
         write_notes(vault, {"empty.md": "---\ntitle: '42'\n---\n"})
-        with Library.open(
-            settings=Settings(db=tmp_path / "y.db", embedding={"embedder": "none"})
-        ) as library:
+        with open_library(tmp_path / "y.db", "none") as library:
             library.index(vault)
             assert library.similar("empty.md").results == ()
 
@@ -333,9 +315,7 @@ class TestKeeping:
     ) -> None:
         """What another opening of the database writes is seen, too."""
         before = paths(library.similar("soup"))
-        with Library.open(
-            settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "hashing"})
-        ) as other:
+        with open_library(tmp_path / "x.db") as other:
             write_notes(
                 vault, {"kitchen/broth.md": "# Broth\n\nOnions, water, salt, one carrot.\n"}
             )
@@ -394,11 +374,6 @@ def test_k_is_guaranteed(rows: list[tuple[list[str], bool, str]], limit: int, po
 def test_with_the_real_model(tmp_path: Path, vault: Path) -> None:
     """The default model brings a note on the same topic in another language before all others."""
     write_notes(vault, {"кухня/бульон.md": "# Овощной бульон\n\nЛук, вода, морковь и соль.\n"})
-    chosen = Settings(
-        db=tmp_path / "real.db", cache=tmp_path / "cache", embedding={"embedder": "use"}
-    )
-    with Library.open(settings=chosen) as library:
-        library.index(vault)
-        library.embed()
+    with indexed_library(vault, tmp_path / "real.db", "use", cache=tmp_path / "cache") as library:
         answer = library.similar("kitchen/soup.md")
     assert set(paths(answer)[:2]) == {"kitchen/stock.md", "кухня/бульон.md"}

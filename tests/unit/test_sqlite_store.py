@@ -336,6 +336,12 @@ def test_another_working_directory_is_no_other_file(
 
 # What older files had, from the newest schema backwards.
 EARLIER = {
+    3: """
+    DROP TRIGGER documents_gone;
+    DROP TABLE seals;
+    CREATE TRIGGER documents_gone AFTER DELETE ON documents BEGIN
+        DELETE FROM texts WHERE row = old.row;
+    END""",
     2: """
     CREATE INDEX chunks_by_text ON chunks(text_hash);
     DROP INDEX chunks_by_content;
@@ -349,7 +355,7 @@ EARLIER = {
 }
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_an_earlier_file_becomes_like_a_new_one(tmp_path: Path, schema: int) -> None:
     """A file of an earlier schema becomes as a new file, and keeps its documents and vectors."""
 

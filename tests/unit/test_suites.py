@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +74,25 @@ def test_a_suite_names_files_and_folders_in_groups(
         suite.only(["yours"])
 
 
+def test_sets_count_by_their_weight_in_fits(tmp_path: Path) -> None:
+    """A weight belongs to a set, or to its group, or is 1; what is chosen of a suite keeps it."""
+    for name in ("mine", "yours", "theirs"):
+        small_set(tmp_path, name)
+    text = """together = [["mine", "yours"]]
+[groups]
+ours = ["mine.json", "yours.json"]
+other = ["theirs.json"]
+[weights]
+ours = 0.5
+yours = 2
+"""
+    suite = load_suite(written(tmp_path, text))
+    assert [suite.weight(one) for one in suite.sets] == [0.5, 2.0, 1.0]
+    assert suite.together == (frozenset({"mine", "yours"}),)
+    chosen = suite.only(["ours"])
+    assert (chosen.weights, chosen.together) == (suite.weights, suite.together)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -81,14 +101,17 @@ def test_a_suite_names_files_and_folders_in_groups(
         ("[groups]\na = 'x.json'", "'a' must be a list of paths"),
         ("[groups]\na = ['x.json']", "nothing is at 'x.json'"),
         ("[groups]\na = ['$NO_SUCH_VARIABLE/*']", "needs a variable"),
-        ("weights = 1\n[groups]\na = ['own/mine.json']", "unknown weights"),
+        ("colour = 1\n[groups]\na = ['own/mine.json']", "unknown colour; it has name, groups"),
+        ("weights = 1\n[groups]\na = ['own/mine.json']", "write [weights] and name"),
+        ("[weights]\na = 'x'\n[groups]\na = ['own/mine.json']", "write [weights] and name"),
+        ("together = 1\n[groups]\na = ['own/mine.json']", "write [weights] and name"),
         ("[groups]\na = ['own/mine.json', 'own/*.json']", "two sets are called mine"),
     ],
 )
 def test_a_suite_that_cannot_be_run_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     """A mistake in the file of a suite is named before anything runs."""
     small_set(tmp_path / "own", "mine")
-    with pytest.raises(BadInput, match=problem.replace("(", r"\(").replace("$", r"\$")):
+    with pytest.raises(BadInput, match=re.escape(problem)):
         load_suite(written(tmp_path, text))
 
 

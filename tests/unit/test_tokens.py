@@ -6,14 +6,15 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from twolane import Library, Settings
+from tests.builders import open_library
+from twolane import Library
 
 MANY = 30
 
 
 def opened(db: Path) -> Library:
     """The library, without a model."""
-    return Library.open(db, settings=Settings(embedding={"embedder": "none"}))
+    return open_library(db, "none")
 
 
 def add(db: Path, number: int) -> str:

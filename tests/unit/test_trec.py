@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,38 +31,24 @@ def test_files_can_have_windows_line_ends_and_blank_lines(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("read", "text", "message"),
     [
-        ("q a 1", "line 2: 3 fields; write four"),
-        ("q 0 a yes", "line 2: the grade 'yes'"),
-        ("q 0 a 1.5", "line 2: the grade '1.5'"),
-        ("q 0 first 1", "line 2: 'first' is judged twice for query 'q'"),
+        (read_qrels, "q 0 first 2\nq a 1\n", "line 2: 3 fields; write four"),
+        (read_qrels, "q 0 first 2\nq 0 a yes\n", "line 2: the grade 'yes'"),
+        (read_qrels, "q 0 first 2\nq 0 a 1.5\n", "line 2: the grade '1.5'"),
+        (read_qrels, "q 0 first 2\nq 0 first 1\n", "line 2: 'first' is judged twice for query 'q'"),
+        (read_qrels, "x\nq 0 a 1\ny\n", r"(?s)line 1.*line 3"),
+        (read_topics, "1\tgreen tea\n2 no tab here\n", "line 2: write the id"),
+        (read_topics, "1\tgreen tea\n2\t \n", "line 2: write the id"),
+        (read_topics, "1\tgreen tea\n1\tagain\n", "line 2: the id '1' is used before"),
     ],
 )
-def test_a_bad_qrels_line_is_named(tmp_path: Path, line: str, message: str) -> None:
-    """A line that is no judgment is reported with its number and what to write."""
+def test_every_bad_line_is_named(
+    tmp_path: Path, read: Callable[[Path], object], text: str, message: str
+) -> None:
+    """What is no judgment or no topic is reported with its number and what to write."""
     with pytest.raises(BadGoldenSet, match=message):
-        read_qrels(file(tmp_path, f"q 0 first 2\n{line}\n"))
-
-
-def test_all_bad_lines_are_reported(tmp_path: Path) -> None:
-    """One reading finds every bad line."""
-    with pytest.raises(BadGoldenSet, match=r"(?s)line 1.*line 3"):
-        read_qrels(file(tmp_path, "x\nq 0 a 1\ny\n"))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("2 no tab here", "line 2: write the id"),
-        ("2\t ", "line 2: write the id"),
-        ("1\tagain", "line 2: the id '1' is used before"),
-    ],
-)
-def test_a_bad_topics_line_is_named(tmp_path: Path, line: str, message: str) -> None:
-    """A line that is no topic is reported with its number and what to write."""
-    with pytest.raises(BadGoldenSet, match=message):
-        read_topics(file(tmp_path, f"1\tgreen tea\n{line}\n"))
+        read(file(tmp_path, text))
 
 
 def test_unreadable_files_are_named(tmp_path: Path) -> None:

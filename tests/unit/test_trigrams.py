@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.builders import COLLECTION, prepared, put
-from twolane import Draft, Library, Settings
+from tests.builders import COLLECTION, open_library, prepared, put
+from twolane import Draft
 from twolane.ingest.indexing import Report
 from twolane.model.document import Batch, Collection
 from twolane.model.scope import Scope
@@ -81,9 +81,7 @@ def test_a_purged_document_leaves_no_letters(store: Stores) -> None:
 
 def test_mending_makes_the_letters_again(tmp_path: Path) -> None:
     """A library that was mended looks nothing through one by one."""
-    with Library.open(
-        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"})
-    ) as library:
+    with open_library(tmp_path / "y.db", "none") as library:
         library.save(Draft("a", title="One", body="a xylophone"))
         library._stores.maintenance.settle()
         connection = apsw.Connection(library._stores.maintenance.location)
@@ -99,9 +97,7 @@ def test_an_import_leaves_nothing_to_look_through(tmp_path: Path) -> None:
     """However few documents an import brings, their letters are in the index when it returns."""
     rows = tmp_path / "notes.jsonl"
     rows.write_text('{"id": "a", "title": "One", "body": "a xylophone"}\n', "utf-8")
-    with Library.open(
-        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"})
-    ) as library:
+    with open_library(tmp_path / "y.db", "none") as library:
         library.import_jsonl(rows)
         assert "xyl" in _letters(library._stores.maintenance.location)
 
@@ -132,9 +128,7 @@ def test_many_unsettled_documents_are_settled_while_writing(
     vault.mkdir()
     for number in range(50):
         (vault / f"{number}.md").write_text(f"drum {number}", "utf-8")
-    with Library.open(
-        tmp_path / "y.db", settings=Settings(embedding={"embedder": "none"}, index={"batch": 8})
-    ) as library:
+    with open_library(tmp_path / "y.db", "none", index={"batch": 8}) as library:
         held = []
 
         def look(report: Report) -> None:

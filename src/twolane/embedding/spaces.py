@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from twolane.embedding.centring import block, centred_query, same_means
-from twolane.embedding.length_bias import without_brevity
 from twolane.model.errors import EmbedderError, EmbedderUnavailable
 from twolane.model.space import Generation, GenerationState, Space
 from twolane.ports import Stores
@@ -53,13 +52,13 @@ class Embedders:
     @property
     def spaces(self) -> list[Space]:
         """The wanted spaces, the best one last."""
-        return [one.space for one in self.wanted]
+        return [embedder.space for embedder in self.wanted]
 
     def of(self, space: Space) -> Embedder | None:
         """What embeds queries for vectors of this space; how they were cut does not matter."""
-        for one in self.wanted:
-            if _speaks(one, space):
-                return one
+        for embedder in self.wanted:
+            if _speaks(embedder, space):
+                return embedder
         if space not in self._found:
             found = self._find(space)
             self._found[space] = found if found and _speaks(found, space) else None
@@ -108,14 +107,15 @@ def choose(stores: Stores, embedders: Embedders) -> Served:
     if not candidates:
         reason = "there are no vectors yet; run `twolane index`"
         raise EmbedderUnavailable(reason if embedders.first else embedders.missing)
-    found = [(one, embedders.of(one.space)) for one in candidates]
+    found = [(generation, embedders.of(generation.space)) for generation in candidates]
     usable = {one.number: embedder for one, embedder in found if embedder is not None}
     remark = None
     if not usable:
         retired = [
-            (one, embedder)
-            for one in reversed(stores.vectors.generations())
-            if one.state == GenerationState.RETIRED and (embedder := embedders.of(one.space))
+            (generation, embedder)
+            for generation in reversed(stores.vectors.generations())
+            if generation.state == GenerationState.RETIRED
+            and (embedder := embedders.of(generation.space))
         ]
         if not retired:
             raise EmbedderUnavailable(_without(candidates[0], embedders))
@@ -123,7 +123,9 @@ def choose(stores: Stores, embedders: Embedders) -> Served:
         remark = found[0][0]
     elif candidates[0].number not in usable:
         remark = candidates[0]
-    chosen = fullest(stores.queue, [one for one in candidates if one.number in usable])
+    chosen = fullest(
+        stores.queue, [generation for generation in candidates if generation.number in usable]
+    )
     return Served(chosen, usable[chosen.number], _instead(remark, chosen) if remark else None)
 
 
@@ -150,13 +152,10 @@ def embed_query(
     text: str,
     languages: Collection[str],
     vectors: VectorIndex,
-    *,
-    brevity: bool = False,
 ) -> Vector:
     """The query's vector in the generation's space; vectors of different spaces never meet.
 
     Where the space is centred, so is the query: by the mean of its language if that is clear.
-    With `brevity`, what short texts have in common is taken out.
     """
     generation = served.generation
     try:
@@ -168,8 +167,7 @@ def embed_query(
         raise EmbedderError(f"{type(error).__name__}: {error}") from error
     # Most spaces have no accent; their searches need not ask for means that do not exist.
     means = {} if block(generation.space) is None else vectors.means(generation.number)
-    centred = centred_query(vector, languages, means, generation.space)
-    return without_brevity(centred, generation.space) if brevity else centred
+    return centred_query(vector, languages, means, generation.space)
 
 
 class Background:

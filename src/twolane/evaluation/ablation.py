@@ -97,7 +97,7 @@ class Measured:
     @property
     def degraded(self) -> int:
         """How many queries were answered without a lane."""
-        return sum(bool(one.degraded) for one in self.run.asked)
+        return sum(bool(answer.degraded) for answer in self.run.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _measured(
             return replace(held, name=preset.name), _weight(library), True
         run = run_golden(golden, library, name=preset.name, mode=preset.mode)
         # A lane that failed today may work tomorrow; one that is switched off stays off.
-        if changed.embedding.embedder == "none" or not any(one.degraded for one in run.asked):
+        if changed.embedding.embedder == "none" or not any(answer.degraded for answer in run.asked):
             place.parent.mkdir(parents=True, exist_ok=True)
             save_run(run, place)
         return run, _weight(library), False
@@ -273,7 +273,9 @@ def _preset(preset: Preset) -> dict[str, Any]:
 
 def _set(rows: Sequence[Measured], measure: str) -> dict[str, Any]:
     golden = rows[0].run.golden
-    paths = sorted({place.path for row in rows for one in row.run.asked for place in one.ranking})
+    paths = sorted(
+        {place.path for row in rows for answer in row.run.asked for place in answer.ranking}
+    )
     numbers = {path: number for number, path in enumerate(paths)}
     return {
         "name": golden.name,
@@ -296,7 +298,7 @@ def _run(row: Measured, numbers: Mapping[str, int], measure: str) -> dict[str, A
         "database_bytes": row.weight.database,
         "vector_bytes": row.weight.vectors,
         "ms": row.run.milliseconds,
-        "rankings": [[numbers[place.path] for place in one.ranking] for one in row.run.asked],
+        "rankings": [[numbers[place.path] for place in answer.ranking] for answer in row.run.asked],
     }
 
 
@@ -310,7 +312,7 @@ def cells(rows: Sequence[Measured], measure: str, *, detailed: bool) -> list[lis
     """
     shown = tuple(dict.fromkeys((*MEASURES, measure))) if detailed else (measure,)
     directions = [one.label for one in rows[0].run.table(shown).by_direction] if detailed else []
-    head = ["", *shown, *(f"{measure} {one}" for one in directions)]
+    head = ["", *shown, *(f"{measure} {direction}" for direction in directions)]
     head += [f"Δ {measure} [95 %]", "better/worse", "p50 ms", "p95 ms", "MB"]
     table = [head]
     for row in rows:
@@ -321,7 +323,7 @@ def cells(rows: Sequence[Measured], measure: str, *, detailed: bool) -> list[lis
             [
                 row.preset.name,
                 *map(share, scores.overall.values if scores.overall else ()),
-                *(share(by_direction[one][place]) for one in directions),
+                *(share(by_direction[direction][place]) for direction in directions),
                 *_change(row.comparison),
                 milliseconds(row.p50),
                 milliseconds(row.p95),
@@ -335,7 +337,7 @@ def remarks(rows: Sequence[Measured]) -> list[str]:
     """What a reader of the table must know about single rows."""
     said = []
     for row in rows:
-        reasons = [one.degraded[0] for one in row.run.asked if one.degraded]
+        reasons = [answer.degraded[0] for answer in row.run.asked if answer.degraded]
         # Without an embedder the dense lane is missing on purpose.
         if reasons and row.run.settings.get("embedding.embedder") != "none":
             said.append(

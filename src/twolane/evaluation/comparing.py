@@ -142,8 +142,8 @@ def _changes(
     before: Run, after: Run, ids: Sequence[str], was: Sequence[float], now: Sequence[float]
 ) -> Iterator[Change]:
     queries = {query.id: query for query in before.golden.queries}
-    old = {one.id: one.ranking for one in before.asked}
-    new = {one.id: one.ranking for one in after.asked}
+    old = {answer.id: answer.ranking for answer in before.asked}
+    new = {answer.id: answer.ranking for answer in after.asked}
     for id, one, other in zip(ids, was, now, strict=True):
         if abs(one - other) <= _NOTHING:
             continue
@@ -155,5 +155,5 @@ def _changes(
 
 
 def _ranks(ranking: Sequence[Place], wanted: Sequence[str]) -> tuple[int, ...]:
-    names = as_references([one.path for one in ranking], wanted)
+    names = as_references([place.path for place in ranking], wanted)
     return tuple(rank for rank, name in enumerate(names, start=1) if name in wanted)

@@ -16,6 +16,7 @@ from twolane import BadInput
 
 # What a file name should not hold: separators, blanks, and whatever a shell reads otherwise.
 _UNSUITABLE = re.compile(r"[^\w.+]+")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def read_text(path: Path) -> str:
@@ -101,6 +102,18 @@ def store_new(folder: Path, stem: str, created: str, save: Callable[[Path], None
             raise
         return path
     raise AssertionError("there is always another number")
+
+
+def with_fences(text: str) -> Iterator[tuple[int, str, bool]]:
+    """The lines of a Markdown text, numbered from 1, and whether each is inside a block of code."""
+    fence: str | None = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        mark = _FENCE.match(line)
+        if mark and (fence is None or mark[1].startswith(fence)):
+            fence = mark[1] if fence is None else None
+            yield number, line, True
+        else:
+            yield number, line, fence is not None
 
 
 def _unreadable(path: Path, error: OSError) -> BadInput:

@@ -1,136 +1,441 @@
-"""A fit from the features of a result to the chance that it is relevant, and what it is worth.
+"""The ranking model is fitted: from judged queries to weights, and what they are worth.
 
+Weights are learned from pairs, a relevant document and one that is less so, with the loss of
+RankNet (Burges et al., ICML 2005) and the weights of LambdaRank (Burges, Ragno, Le, NIPS 2006):
+a pair counts by how much nDCG would change if the two changed places. They are at least 0.
+A straight line then makes chances of scores (Platt, 1999).
+What the weights are worth is told by leaving out each set, with all that share its documents.
 Pure functions over numbers; fitting needs NumPy.
-The fit is monotone: more similar, better covered or better ranked never means less relevant.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log2
 from typing import TYPE_CHECKING
 
-from twolane import BadInput
-from twolane.evaluation.metrics import auroc
-from twolane.ranking.relevance import Logistic
+from twolane import BadInput, Candidate
+from twolane.evaluation.metrics import measure
+from twolane.model.answer import Feature, Lane
+from twolane.ranking.model import LanguageWeights, Scorer, Weights
 from twolane.settings.linear_algebra import one_thread
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Keeps the weights finite where some results can be told apart without an error.
-_RIDGE = 1.0
-_MOST_STEPS = 5_000
-_CONVERGED = 1e-9
+    Numbers = NDArray[np.float64]
+
+# What each kind of document is judged by; others are missing for it.
+# A title, a name or a list of words says nothing across languages.
+WORDS = (
+    Feature.BM25F,
+    Feature.PASSAGE_COVERAGE,
+    Feature.TITLE,
+    Feature.PAIRS,
+    Feature.ALL_WORDS,
+)
+FOREIGN_WORDS = (Feature.BM25F, Feature.COVERAGE, Feature.PAIRS)
+LETTERS = (Feature.NAME, Feature.EXACT)
+MEANING = (Feature.PASSAGE, Feature.SENTENCE, Feature.DOCUMENT)
+
+# Of the documents that are less relevant, the best ones and some of the others are compared.
+_BEST_OTHERS, _MORE_OTHERS = 20, 6
+
+# Keeps weights finite; a third and three times as much gave the same order.
+_RIDGE = 1e-3
+
+# How strongly weights are held to those that they start from, in judged queries.
+_PRIOR_QUERIES = 60.0
+
+# Results that people see, of which chances are told.
+_SHOWN = 20
+
+_ROUNDS = 2
+_MOST_STEPS = 40
 
 
-def fit_logistic(rows: Sequence[Sequence[float]], relevant: Sequence[bool]) -> Logistic:
-    """Logistic regression with weights of at least 0, by accelerated projected gradient.
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What answers rest on: words and meaning, or one of them."""
 
-    A. Beck and M. Teboulle, A fast iterative shrinkage-thresholding algorithm for linear inverse
-    problems, SIAM Journal on Imaging Sciences 2(1), 2009; with the projection as its step.
+    name: str
+    own: tuple[Feature, ...]
+    foreign: tuple[Feature, ...]
+    lanes: frozenset[Lane]
+
+
+BASES = (
+    Basis("hybrid", (*WORDS, *LETTERS, *MEANING), (*FOREIGN_WORDS, *MEANING), frozenset(Lane)),
+    Basis("lexical", (*WORDS, *LETTERS), FOREIGN_WORDS, frozenset(Lane) - {Lane.DENSE}),
+    Basis("semantic", MEANING, MEANING, frozenset({Lane.DENSE})),
+)
+HYBRID = BASES[0]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """The candidates of a query with their grades; `ideal` are all its grades, also of others."""
+
+    id: str
+    candidates: Sequence[Candidate]
+    grades: Mapping[str, int]
+
+    @property
+    def ideal(self) -> list[int]:
+        """The grades of its relevant documents, highest first, whether they were found or not."""
+        return sorted((grade for grade in self.grades.values() if grade > 0), reverse=True)
+
+    def grade(self, candidate: Candidate) -> int:
+        """The grade of a candidate; some collections have grades below 0 for what is irrelevant."""
+        return max(0, self.grades.get(candidate.id, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class FitSet:
+    """Judged queries over the same documents; `weight` is how much the set counts in a fit."""
+
+    name: str
+    queries: tuple[JudgedQuery, ...]
+    weight: float = 1.0
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What weights that never saw a set, nor its documents, are worth on it.
+
+    `error` is the expected calibration error of the results that people see.
     """
+
+    name: str
+    group: str
+    queries: int
+    ndcg: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The weights of one basis, and what leaving out each set says of them."""
+
+    basis: str
+    weights: LanguageWeights
+    held_out: tuple[HeldOut, ...] = field(default=())
+
+    def mean(self, group: str | None = None) -> float:
+        """The mean nDCG@10 over sets, of a group or of all."""
+        values = [one.ndcg for one in self.held_out if group in (None, one.group)]
+        return sum(values) / len(values) if values else 0.0
+
+
+def fit_report(
+    sets: Sequence[FitSet], basis: Basis, together: Sequence[Collection[str]] = ()
+) -> Report:
+    """The weights fitted on all sets, and what each set says of weights that never saw it.
+
+    `together` are names of sets that share documents: where one is left out, so are the others.
+    A set without which nothing is left to fit on is not judged.
+    """
+    tables = {one.name: _Table(one, basis) for one in sets}
+    held_out = []
+    known: dict[frozenset[str], LanguageWeights | None] = {}
+    for one in sets:
+        apart = frozenset(
+            {one.name, *(name for each in together if one.name in each for name in each)}
+        )
+        if apart not in known:
+            rest = [table for name, table in tables.items() if name not in apart]
+            says = any(table.queries for table in rest)
+            known[apart] = _fitted(rest, basis) if says else None
+        if (weights := known[apart]) is not None:
+            held_out.append(judged_by(weights, one, basis))
+    return Report(basis.name, _fitted(list(tables.values()), basis), tuple(held_out))
+
+
+def fit(
+    sets: Sequence[FitSet], basis: Basis, prior: LanguageWeights | None = None
+) -> LanguageWeights:
+    """The weights that order the sets best, calibrated; held to the prior where one is given."""
+    return _fitted([_Table(one, basis) for one in sets], basis, prior)
+
+
+def says_something(sets: Sequence[FitSet], basis: Basis) -> bool:
+    """Whether any query has a relevant candidate beside another, of those that the basis brings."""
+    return any(_Table(one, basis).queries for one in sets)
+
+
+def _fitted(
+    tables: Sequence[_Table], basis: Basis, prior: LanguageWeights | None = None
+) -> LanguageWeights:
     import numpy as np
 
-    _require_both(relevant)
-    given = np.asarray(rows, dtype=np.float64)
-    outcomes = np.asarray(relevant, dtype=np.float64)
-    means, scales = given.mean(axis=0), given.std(axis=0)
-    # A feature that never changes says nothing, and must not divide by nothing.
-    scales[scales == 0] = 1.0
-    design = np.column_stack([np.ones(len(given)), (given - means) / scales])
-    weights = _descended(design, outcomes)
-    plain = weights[1:] / scales
-    return Logistic(float(weights[0] - plain @ means), tuple(map(float, plain)))
+    tables = [table for table in tables if table.queries]
+    if not tables:
+        raise BadInput(
+            "no query has a relevant document among its candidates, and others beside it; "
+            "give golden sets whose documents are indexed"
+        )
+    rows = np.concatenate([query.rows for table in tables for query in table.queries])
+    scales = np.maximum(rows.std(axis=0), 1e-3)
+    start = 0.5 / scales
+    start[-1] = 0.0
+    pull = _RIDGE * sum(table.weight for table in tables) * scales**2
+    target = np.zeros(len(scales))
+    if prior is not None:
+        target = _vector(prior, basis)
+        start = target.copy()
+        judged = sum(len(table.queries) for table in tables)
+        pull = _PRIOR_QUERIES / judged * sum(table.weight for table in tables) * scales**2
+    order = start
+    for _ in range(_ROUNDS):
+        pairs = [table.pairs(order) for table in tables]
+        order = _descended(
+            np.concatenate([rows for rows, _ in pairs]),
+            np.concatenate([weights for _, weights in pairs]),
+            pull,
+            target,
+            order,
+        )
+    return _weights(order, basis, *_line(tables, order, prior))
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Results whose predicted chance lies between two limits, and what became of them."""
+def judged_by(weights: LanguageWeights, one: FitSet, basis: Basis) -> HeldOut:
+    """What the weights are worth on a set, ranked and rated as a search would."""
+    ndcg = measure("ndcg@10").of
+    values, rated = [], []
+    for query in one.queries:
+        if not query.ideal:
+            continue
+        ranked = ranked_by(weights, query, basis)
+        values.append(ndcg([candidate.id for candidate in ranked], query.grades))
+        rated += [
+            (candidate.relevance or 0.0, query.grades.get(candidate.id, 0) > 0)
+            for candidate in ranked[:_SHOWN]
+        ]
+    mean = sum(values) / len(values) if values else 0.0
+    return HeldOut(one.name, one.group, len(values), mean, calibration_error(rated))
 
-    low: float
-    high: float
-    count: int
-    predicted: float
-    relevant: float
 
+def ranked_by(weights: LanguageWeights, query: JudgedQuery, basis: Basis) -> list[Candidate]:
+    """The candidates that the basis brings, in the order of the weights.
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """How far predicted chances can be believed.
-
-    `brier` is the mean squared error, `ece` the mean distance between what was predicted and
-    what came true over the bins, `auroc` the chance that a relevant result is rated higher.
+    Words alone do not know which documents say the same in another language.
     """
+    brought = [one for one in query.candidates if basis.lanes.intersection(one.ranks)]
+    if Lane.DENSE not in basis.lanes:
+        brought = [replace(one, parallels={}) for one in brought]
+    return Scorer(weights, weights).rank(brought)
 
-    brier: float
-    ece: float
-    auroc: float
-    bins: tuple[Bin, ...]
 
+def calibration_error(rated: Sequence[tuple[float, bool]], bins: int = 10) -> float:
+    """The expected calibration error: how far chances are from what came true, over bins.
 
-def reliability(
-    predicted: Sequence[float], relevant: Sequence[bool], *, bins: int = 10
-) -> Reliability:
-    """What predictions were worth, in bins of equal width; empty bins are left out.
-
-    G. W. Brier, Verification of forecasts expressed in terms of probability, 1950;
     M. P. Naeini, G. F. Cooper and M. Hauskrecht, Obtaining well calibrated probabilities using
     Bayesian binning, AAAI 2015.
     """
-    _require_both(relevant)
-    pairs = list(zip(predicted, relevant, strict=True))
     groups: dict[int, list[tuple[float, bool]]] = {}
-    for chance, outcome in pairs:
-        groups.setdefault(min(int(chance * bins), bins - 1), []).append((chance, outcome))
-    rows = tuple(_bin(number, bins, groups[number]) for number in sorted(groups))
-    return Reliability(
-        brier=sum((chance - outcome) ** 2 for chance, outcome in pairs) / len(pairs),
-        ece=sum(row.count * abs(row.predicted - row.relevant) for row in rows) / len(pairs),
-        auroc=auroc(
-            [chance for chance, outcome in pairs if outcome],
-            [chance for chance, outcome in pairs if not outcome],
-        ),
-        bins=rows,
+    for chance, relevant in rated:
+        groups.setdefault(min(int(chance * bins), bins - 1), []).append((chance, relevant))
+    wrong = sum(
+        abs(sum(chance for chance, _ in each) - sum(relevant for _, relevant in each))
+        for each in groups.values()
+    )
+    return wrong / len(rated) if rated else 0.0
+
+
+# ------------------------------------------------------------------------------- rows of numbers
+
+
+class _Rows:
+    """The candidates of one query as rows of numbers."""
+
+    def __init__(self, query: JudgedQuery, candidates: Sequence[Candidate], basis: Basis) -> None:
+        import numpy as np
+
+        self.rows = np.array([_row(one, basis) for one in candidates], np.float64)
+        self.grades = np.array([query.grade(one) for one in candidates])
+        self.best = sum(grade * _discount(rank) for rank, grade in enumerate(query.ideal))
+
+
+class _Table:
+    """The queries of a set that say something: those with a relevant candidate and another."""
+
+    def __init__(self, one: FitSet, basis: Basis) -> None:
+        self.weight = one.weight
+        self.queries = []
+        for query in one.queries:
+            brought = [each for each in query.candidates if basis.lanes.intersection(each.ranks)]
+            if len({query.grade(each) for each in brought}) > 1:
+                self.queries.append(_Rows(query, brought, basis))
+
+    def pairs(self, order: Numbers) -> tuple[Numbers, Numbers]:
+        """What a better document has more than a worse one, pair by pair, and how much it counts.
+
+        The pairs of a set count as much as its weight in all.
+        """
+        import numpy as np
+
+        chance = np.random.default_rng(1)
+        differences: list[Numbers] = []
+        counts: list[Numbers] = []
+        for query in self.queries:
+            grades = query.grades
+            ranked = np.argsort(-(query.rows @ order), kind="stable")
+            discounts = np.empty(len(ranked))
+            discounts[ranked] = 1 / np.log2(np.arange(len(ranked)) + 2)
+            for better in np.flatnonzero(grades > 0):
+                worse = ranked[grades[ranked] < grades[better]]
+                rest = worse[_BEST_OTHERS:]
+                more = chance.permutation(rest)[:_MORE_OTHERS]
+                others = np.concatenate([worse[:_BEST_OTHERS], more])
+                gains = (grades[better] - grades[others]) * (discounts[better] - discounts[others])
+                differences.append(query.rows[better] - query.rows[others])
+                counts.append(np.abs(gains) / query.best + 0.001)
+        counted = np.concatenate(counts)
+        return np.concatenate(differences), counted * (self.weight / counted.sum())
+
+
+def _row(candidate: Candidate, basis: Basis) -> list[float]:
+    """The features of a document in the query's languages, those of another, and which it is."""
+    features = candidate.features
+    own = [0.0 if candidate.foreign else features.get(name, 0.0) for name in basis.own]
+    other = [features.get(name, 0.0) if candidate.foreign else 0.0 for name in basis.foreign]
+    return [*own, *other, float(candidate.foreign)]
+
+
+def _discount(rank: int) -> float:
+    return 1 / log2(rank + 2)
+
+
+# ------------------------------------------------------------------------------- weights
+
+
+def _weights(order: Numbers, basis: Basis, slope: float, intercept: float) -> LanguageWeights:
+    """The weights of an order in log-odds."""
+    values = [float(slope * value) for value in order]
+    own, other = values[: len(basis.own)], values[len(basis.own) : -1]
+    return LanguageWeights(
+        Weights(round(intercept, 4), _positive(basis.own, own)),
+        Weights(round(intercept + values[-1], 4), _positive(basis.foreign, other)),
     )
 
 
-def _bin(number: int, bins: int, pairs: Sequence[tuple[float, bool]]) -> Bin:
-    count = len(pairs)
-    return Bin(
-        low=number / bins,
-        high=(number + 1) / bins,
-        count=count,
-        predicted=sum(chance for chance, _ in pairs) / count,
-        relevant=sum(outcome for _, outcome in pairs) / count,
+def _positive(names: Sequence[Feature], values: Sequence[float]) -> dict[Feature, float]:
+    return {
+        name: round(value, 4) for name, value in zip(names, values, strict=True) if value > 5e-5
+    }
+
+
+def _vector(weights: LanguageWeights, basis: Basis) -> Numbers:
+    """The weights as the rows have their columns."""
+    import numpy as np
+
+    own, foreign = weights.own, weights.foreign
+    return np.array(
+        [
+            *(own.features.get(name, 0.0) for name in basis.own),
+            *(foreign.features.get(name, 0.0) for name in basis.foreign),
+            foreign.intercept - own.intercept,
+        ]
     )
 
 
 @one_thread()
-def _descended(design: NDArray[np.float64], outcomes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights of least loss: the first is free, the others are at least 0."""
+def _descended(
+    rows: Numbers, counts: Numbers, pull: Numbers, target: Numbers, start: Numbers
+) -> Numbers:
+    """The weights of least loss by Newton's method, projected: all but the last are at least 0.
+
+    D. P. Bertsekas, Projected Newton methods for optimization problems with simple constraints,
+    SIAM Journal on Control and Optimization 20(2), 1982.
+    """
     import numpy as np
 
-    count, width = design.shape
-    penalty = np.full(width, _RIDGE / count)
-    penalty[0] = 0.0
-    step = 1 / (np.linalg.norm(design, 2) ** 2 / (4 * count) + _RIDGE / count)
-    weights = np.zeros(width)
-    ahead, pace = weights.copy(), 1.0
+    def loss(weights: Numbers) -> float:
+        pulled = 0.5 * float((pull * (weights - target) ** 2).sum())
+        return float((counts * np.logaddexp(0, -(rows @ weights))).sum()) + pulled
+
+    weights, lowest = start.copy(), loss(start)
     for _ in range(_MOST_STEPS):
-        chances = 1 / (1 + np.exp(-np.clip(design @ ahead, -500, 500)))
-        moved = ahead - step * (design.T @ (chances - outcomes) / count + penalty * ahead)
-        moved[1:] = np.maximum(moved[1:], 0.0)
-        faster = (1 + math.sqrt(1 + 4 * pace**2)) / 2
-        ahead = moved + (pace - 1) / faster * (moved - weights)
-        moves, weights, pace = float(np.abs(moved - weights).max()), moved, faster
-        if moves < _CONVERGED:
+        wrong = 1 / (1 + np.exp(np.clip(rows @ weights, -500, 500)))
+        slope = pull * (weights - target) - rows.T @ (counts * wrong)
+        bend = (rows * (counts * wrong * (1 - wrong))[:, None]).T @ rows + np.diag(pull)
+        stuck = (weights <= 1e-9) & (slope > 0)
+        stuck[-1] = False
+        free = np.flatnonzero(~stuck)
+        step = np.zeros(len(weights))
+        step[free] = -np.linalg.solve(bend[np.ix_(free, free)], slope[free])
+        length = 1.0
+        while True:
+            moved = weights + length * step
+            moved[:-1] = np.maximum(moved[:-1], 0.0)
+            reached = loss(moved)
+            if reached < lowest or length < 1e-4:
+                break
+            length /= 2
+        gained = lowest - reached
+        if gained > 0:
+            weights, lowest = moved, reached
+        if gained < 1e-9 * max(1.0, lowest):
             break
     return weights
 
 
-def _require_both(relevant: Sequence[bool]) -> None:
-    if not any(relevant) or all(relevant):
-        raise BadInput("a fit needs relevant and irrelevant results; give queries that have both")
+@one_thread()
+def _line(
+    tables: Sequence[_Table], order: Numbers, prior: LanguageWeights | None = None
+) -> tuple[float, float]:
+    """The slope and the intercept that make log-odds of scores, each set counting by its weight.
+
+    The outcomes are smoothed as Platt does, so that data without a single error is no certainty.
+    A prior is a slope of 1 and its own intercept, as surely as so many queries would have it.
+    """
+    import numpy as np
+
+    scores, relevant, counts = [], [], []
+    for table in tables:
+        shown = []
+        for query in table.queries:
+            values = query.rows @ order
+            first = np.argsort(-values, kind="stable")[:_SHOWN]
+            shown.append((values[first], query.grades[first] > 0))
+        if shown:
+            size = sum(len(values) for values, _ in shown)
+            scores += [values for values, _ in shown]
+            relevant += [each for _, each in shown]
+            counts += [np.full(len(values), table.weight / size) for values, _ in shown]
+    given, outcomes, weights = (np.concatenate(each) for each in (scores, relevant, counts))
+    right, wrong = int(outcomes.sum()), int((~outcomes).sum())
+    aims = np.where(outcomes, (right + 1) / (right + 2), 1 / (wrong + 2))
+    design = np.column_stack([given, np.ones(len(given))])
+    rate = float((weights * aims).sum() / weights.sum())
+    start = np.array([1.0, np.log(rate / (1 - rate)) - float(given.mean())])
+    held = np.zeros((2, 2))
+    if prior is not None:
+        start = np.array([1.0, prior.own.intercept])
+        judged = sum(len(table.queries) for table in tables)
+        held = (design * weights[:, None]).T @ design
+        held *= rate * (1 - rate) * _PRIOR_QUERIES / judged
+
+    def loss(line: Numbers) -> float:
+        odds, moved = design @ line, line - start
+        pulled = 0.5 * float(moved @ held @ moved)
+        return float((weights * (np.logaddexp(0, odds) - aims * odds)).sum()) + pulled
+
+    line, lowest = start, loss(start)
+    for _ in range(_MOST_STEPS):
+        chances = 1 / (1 + np.exp(-np.clip(design @ line, -500, 500)))
+        slope = design.T @ (weights * (chances - aims)) + held @ (line - start)
+        bend = (design * (weights * chances * (1 - chances))[:, None]).T @ design + held
+        step = np.linalg.solve(bend + 1e-9 * np.eye(2), slope)
+        length = 1.0
+        while (reached := loss(line - length * step)) >= lowest and length > 1e-6:
+            length /= 2
+        gained = lowest - reached
+        if gained > 0:
+            line, lowest = line - length * step, reached
+        if gained < 1e-12:
+            break
+    return max(float(line[0]), 1e-3), float(line[1])

@@ -50,7 +50,7 @@ def freshness(library: Library) -> Freshness:
         pending=status.progress.pending,
         failed=status.progress.failed,
         generations=tuple(library.generations()),
-        degraded="; ".join(one.reason for one in status.degraded) or None,
+        degraded="; ".join(degradation.reason for degradation in status.degraded) or None,
     )
 
 

@@ -130,7 +130,7 @@ class Names:
 
 def vault_of(library: Library, golden: Path, *, scope: Scope = EVERYBODY) -> str | None:
     """The folder of the notes as seen from the file of a golden set, if there is only one."""
-    roots = [one.root for one in library.collections(scope=scope)]
+    roots = [collection.root for collection in library.collections(scope=scope)]
     if len(roots) != 1 or roots[0] is None:
         return None
     root, folder = Path(roots[0]), golden.resolve().parent
@@ -314,7 +314,7 @@ class _Known:
 
     def problems(self, query: GoldenQuery) -> Iterator[str]:
         """What is wrong with the references of a query."""
-        quoted = (one.path for one in query.evidence)
+        quoted = (quotation.path for quotation in query.evidence)
         for reference in dict.fromkeys([*query.grades, *quoted]):
             found = self._by_name.get(_normal(reference), [])
             if not found:

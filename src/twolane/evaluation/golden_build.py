@@ -19,6 +19,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from twolane import BadInput, Document, Library, NoSuchDocument, Scope, analyze, digest
+from twolane.evaluation.files import with_fences
 from twolane.evaluation.golden import Evidence, GoldenQuery, GoldenSet, Names, folded
 
 KINDS = ("title", "alias", "heading", "anchor", "phrase")
@@ -163,15 +164,15 @@ class _Maker:
                     evidence = Evidence(documents[source].name, anchor)
                     yield _Candidate(kind, anchor, target, (evidence,))
             return
-        for number, one in enumerate(documents):
+        for number, document in enumerate(documents):
             if kind == "title":
-                yield _Candidate(kind, one.title, number)
+                yield _Candidate(kind, document.title, number)
             elif kind == "alias":
-                yield from (_Candidate(kind, alias, number) for alias in one.aliases)
+                yield from (_Candidate(kind, alias, number) for alias in document.aliases)
             else:
-                for heading in one.headings:
-                    if folded(heading) != folded(one.title):
-                        yield _Candidate(kind, heading, number, (Evidence(one.name, heading),))
+                for heading in document.headings:
+                    if folded(heading) != folded(document.title):
+                        yield _Candidate(kind, heading, number, (Evidence(document.name, heading),))
 
     def _phrases(self) -> Iterator[_Candidate]:
         """Phrases note by note; a note's body is read again only when its turn comes."""
@@ -267,7 +268,6 @@ LONGEST = 8
 
 # A rare word must be able to carry a phrase: numbers, codes and stubs cannot.
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SENTENCE = re.compile(r"[^.!?…;:()\[\]«»“”\"—]+")
 # Lines of markup, and marks inside a line that make its words something else than prose.
 _NO_PROSE = re.compile(r"\s*(?:#|\||<|\[\^|!\[)|.*(?:\]\(|\[\[|://|`|\{\{|<[a-z/])")
@@ -304,14 +304,10 @@ def rare_phrases(document: Document, number: int, survey: Survey) -> Iterator[tu
 def _sentences(body: str) -> Iterator[tuple[int, str]]:
     """The sentences of lines that are prose, with where they begin."""
     offset = 0
-    fence: str | None = None
-    for line in body.split("\n"):
-        mark = _FENCE.match(line)
-        if mark and (fence is None or mark[1].startswith(fence)):
-            fence = mark[1] if fence is None else None
-        elif fence is None and not _NO_PROSE.match(line):
-            for found in _SENTENCE.finditer(line):
-                yield offset + found.start(), found.group()
+    for _, line, in_code in with_fences(body):
+        if not in_code and not _NO_PROSE.match(line):
+            for sentence in _SENTENCE.finditer(line):
+                yield offset + sentence.start(), sentence.group()
         offset += len(line) + 1
 
 
@@ -353,7 +349,7 @@ class Survey:
         names = Names(library)
         for number, document in enumerate(library.documents(scope=scope)):
             self._add(number, document, names.of(document))
-            links += [(number, one.target, one.anchor, one.wiki) for one in document.links]
+            links += [(number, link.target, link.anchor, link.wiki) for link in document.links]
         self._follow(links)
 
     def frequency(self, word: str) -> int:
@@ -434,11 +430,11 @@ class _Places:
         self._documents = documents
         self._by_path: dict[tuple[str, str], int] = {}
         self._by_name: dict[tuple[str, str], set[int]] = {}
-        for number, one in enumerate(documents):
-            for spelt in (one.path, one.path.rpartition(".")[0]):
-                self._by_path[one.collection, spelt] = number
-            for name in (_file(one.path), one.title, *one.aliases):
-                self._by_name.setdefault((one.collection, folded(name)), set()).add(number)
+        for number, document in enumerate(documents):
+            for spelt in (document.path, document.path.rpartition(".")[0]):
+                self._by_path[document.collection, spelt] = number
+            for name in (_file(document.path), document.title, *document.aliases):
+                self._by_name.setdefault((document.collection, folded(name)), set()).add(number)
 
     def find(self, source: int, target: str, *, wiki: bool) -> int | None:
         """The one document that the target names, seen from the source."""

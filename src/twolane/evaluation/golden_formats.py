@@ -198,7 +198,9 @@ def as_json(golden: GoldenSet) -> dict[str, Any]:
 def _query_as_json(query: GoldenQuery) -> dict[str, Any]:
     values = {name: getattr(query, name) for name in _QUERY_FIELDS}
     values["graded"] = dict(query.graded)
-    values["evidence"] = [{"path": one.path, "quote": one.quote} for one in query.evidence]
+    values["evidence"] = [
+        {"path": quotation.path, "quote": quotation.quote} for quotation in query.evidence
+    ]
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()

@@ -220,9 +220,9 @@ def tabulate(
     for query in asked:
         grades = query.grades
         ranking = as_references(rankings[query.id], grades)
-        values = tuple(one.of(ranking, grades) for one in chosen)
+        values = tuple(metric.of(ranking, grades) for metric in chosen)
         rows.append(QueryRow(query.id, query.direction, query.category, values))
-    return Table(tuple(one.name for one in chosen), tuple(rows))
+    return Table(tuple(metric.name for metric in chosen), tuple(rows))
 
 
 def _groups(labelled: Iterable[tuple[str | None, QueryRow]]) -> tuple[Row, ...]:

@@ -77,8 +77,8 @@ def selected(
     """
     offered = [DEFAULT, *(load_presets() if presets is None else presets)]
     for pattern in only:
-        if not any(fnmatchcase(one.name, pattern) for one in offered):
-            names = ", ".join(one.name for one in offered)
+        if not any(fnmatchcase(preset.name, pattern) for preset in offered):
+            names = ", ".join(preset.name for preset in offered)
             raise BadInput(f"no variation is called {pattern!r}; there are {names}")
     wanted: set[str] = set()
     for preset in offered:

@@ -27,6 +27,7 @@ from twolane.evaluation.figures import (
     probability,
     share,
 )
+from twolane.evaluation.files import with_fences
 from twolane.evaluation.golden import as_references
 from twolane.evaluation.metrics import MEASURES, Row, auroc
 from twolane.evaluation.runs import Run, Summary, load_run, summarise
@@ -120,26 +121,26 @@ def markdown_report(gathered: Gathered) -> str:
 
 def _group(group: Group) -> Iterator[str]:
     first, last = group.entries[0], group.entries[-1]
-    labelled = [(one.label, one.summary) for one in group.entries]
+    labelled = [(entry.label, entry.summary) for entry in group.entries]
     yield f"## {markdown_text(group.golden)}"
     if group.description.strip():
         yield _paragraph(group.description)
-    yield summary_table(labelled, [one.comparison for one in group.entries])
+    yield summary_table(labelled, [entry.comparison for entry in group.entries])
     for entry in group.entries:
         yield from _remarks(entry)
     for by in _GROUPS:
-        if any(_rows_by(one.summary, by) for one in group.entries):
+        if any(_rows_by(entry.summary, by) for entry in group.entries):
             yield f"By {by}:"
             yield group_table(labelled, by)
     for entry in group.entries:
         yield from _changes(first.label, entry)
     for entry in group.entries:
-        right, other = dense_scores(entry.summary.run)
+        right, other = relevances(entry.summary.run)
         if right and other:
             yield (
-                f"Similarities ({markdown_text(entry.label)}): {median(right):.2f} is the median "
+                f"Relevance ({markdown_text(entry.label)}): {median(right):.2f} is the median "
                 f"of {len(right)} right results, {median(other):.2f} of {len(other)} others. "
-                f"A right one is more similar with a chance of {share(auroc(right, other))}."
+                f"A right one is rated higher with a chance of {share(auroc(right, other))}."
             )
             break
     yield from _hardest(last)
@@ -172,32 +173,30 @@ def _changes(baseline: str, entry: Entry) -> Iterator[str]:
         if queries:
             more = f", the first {LISTED} of {len(queries)}" if len(queries) > LISTED else ""
             yield f"Got {name}{more}:"
-            head = ["query", "Δ", "ranks of right answers", "votes for the first now"]
+            head = ["query", "Δ", "ranks of right answers", "why the first is there now"]
             yield markdown_table(head, [_moved(one) for one in queries[:LISTED]])
 
 
 def _moved(one: Change) -> list[str]:
-    votes = [
-        f"{vote.lane} {'abstained' if vote.abstained else f'rank {vote.rank}'}"
-        for vote in (one.now.votes if one.now else ())
+    shares = [
+        f"{name} {share_:+.1f}" for name, share_ in (one.now.shares if one.now else {}).items()
     ]
     before, after = (
         ", ".join(map(str, ranks)) or "none" for ranks in (one.ranks_before, one.ranks_after)
     )
-    return [one.query, change(one.delta), f"{before} → {after}", ", ".join(votes) or "–"]
+    return [one.query, change(one.delta), f"{before} → {after}", ", ".join(shares) or "–"]
 
 
-def dense_scores(run: Run) -> tuple[list[float], list[float]]:
-    """The similarities of right and of other results, as far as the run kept them."""
+def relevances(run: Run) -> tuple[list[float], list[float]]:
+    """The relevances of right and of other results, as far as the run kept them."""
     grades = {query.id: query.grades for query in run.golden.queries}
     right: list[float] = []
     other: list[float] = []
     for one in run.asked:
         names = as_references([place.path for place in one.ranking], grades[one.id])
         for name, place in zip(names, one.ranking, strict=True):
-            for vote in place.votes:
-                if vote.lane == "dense" and vote.score is not None:
-                    (right if grades[one.id].get(name, 0) >= 1 else other).append(vote.score)
+            if place.relevance is not None:
+                (right if grades[one.id].get(name, 0) >= 1 else other).append(place.relevance)
     return right, other
 
 
@@ -217,7 +216,7 @@ def _hardest(entry: Entry) -> Iterator[str]:
 
 def _provenance(gathered: Gathered) -> str:
     """Where each run came from, and on what."""
-    entries = [(group.golden, one) for group in gathered.groups for one in group.entries]
+    entries = [(group.golden, entry) for group in gathered.groups for entry in group.entries]
     head = ["run", "golden set", "mode", "created", "commit", "embedder", "space", "corpus"]
     rows = []
     for golden, one in entries:
@@ -254,7 +253,7 @@ def group_table(labelled: Sequence[tuple[str, Summary]], by: str) -> str:
     ]
     groups = sorted({group for _, _, rows in held for group in rows})
     rows = [
-        [label, mode, *(share(rows[one].values[0]) if one in rows else "–" for one in groups)]
+        [label, mode, *(share(rows[group].values[0]) if group in rows else "–" for group in groups)]
         for label, mode, rows in held
     ]
     return markdown_table([labelled[0][1].table.measures[0], "mode", *groups], rows)
@@ -340,7 +339,6 @@ def html_report(gathered: Gathered) -> str:
 
 _BEGIN = re.compile(r"<!-- eval:(\S+)((?: [a-z]+=\S+)*) -->")
 _END = "<!-- /eval -->"
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _STAMPED = re.compile(r"(.+)-([0-9]{8}-[0-9]{6})(?:-([0-9]+))?")
 
 
@@ -382,7 +380,7 @@ def refreshed(text: str, stored: StoredRuns, source: str) -> str:
     """
     made: list[str] = []
     begun: tuple[int, re.Match[str]] | None = None
-    for number, line, in_code in _with_fences(text.split("\n")):
+    for number, line, in_code in with_fences(text):
         if begun is None:
             made.append(line)
             if not in_code and (found := _BEGIN.fullmatch(line.strip())):
@@ -435,15 +433,3 @@ def _origin(found: Sequence[tuple[str, Run]]) -> str:
 
 
 _NO_MACHINE = dict.fromkeys(("system", "processor", "cores"))
-
-
-def _with_fences(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
-    """The lines, numbered from 1, and whether each is inside a block of code."""
-    fence: str | None = None
-    for number, line in enumerate(lines, start=1):
-        mark = _FENCE.match(line)
-        if mark and (fence is None or mark[1].startswith(fence)):
-            fence = mark[1] if fence is None else None
-            yield number, line, True
-        else:
-            yield number, line, fence is not None

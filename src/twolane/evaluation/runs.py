@@ -40,24 +40,13 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
-    """What one lane gave one document; `score` is the lane's own: a similarity in the dense one."""
-
-    lane: str
-    rank: int | None
-    value: float
-    abstained: bool = False
-    score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
-    """One document of a ranking."""
+    """One document of a ranking; `shares` are what its features gave it, in log-odds."""
 
     path: str
     score: float
     relevance: float | None = None
-    votes: tuple[Vote, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +83,12 @@ class Run:
     @property
     def rankings(self) -> dict[str, list[str]]:
         """Query id → documents, best first."""
-        return {one.id: [place.path for place in one.ranking] for one in self.asked}
+        return {answer.id: [place.path for place in answer.ranking] for answer in self.asked}
 
     @property
     def milliseconds(self) -> list[float]:
         """How long each query took, in order."""
-        return [one.ms for one in self.asked]
+        return [answer.ms for answer in self.asked]
 
 
 # ------------------------------------------------------------------------------- running
@@ -168,14 +157,11 @@ def _asked(id: str, answer: Answer, names: Names, ms: float) -> Asked:
             names.of(result),
             result.score,
             result.relevance,
-            tuple(
-                Vote(str(one.lane), one.rank, one.value, one.abstained, one.score)
-                for one in result.contributions
-            ),
+            {str(one.feature): round(one.share, 3) for one in result.contributions},
         )
         for result in answer.results
     )
-    degraded = tuple(f"{one.lane}: {one.reason}" for one in answer.degraded)
+    degraded = tuple(f"{degradation.lane}: {degradation.reason}" for degradation in answer.degraded)
     return Asked(id, round(ms, 3), ranking, answer.answerable, degraded)
 
 
@@ -262,7 +248,8 @@ def _read(one: dict[str, Any]) -> Asked:
             str(place["path"]),
             float(place["score"]),
             place["relevance"],
-            tuple(Vote(**vote) for vote in place["votes"]),
+            # Runs that were stored before there was a ranking model have none.
+            place.get("shares", {}),
         )
         for place in one["ranking"]
     )
@@ -303,7 +290,7 @@ def summarise(run: Run, measures: Sequence[str] = MEASURES) -> Summary:
     """The figures of a run in these measures."""
     table = run.table(measures)
     intervals = [mean_interval(table.column(name)) for name in table.measures if table.queries]
-    reasons = Counter(reason for one in run.asked for reason in one.degraded)
+    reasons = Counter(reason for answer in run.asked for reason in answer.degraded)
     return Summary(
         run=run,
         table=table,
@@ -333,15 +320,18 @@ def relevance_auroc(runs: Sequence[Run]) -> float | None:
     values: dict[bool, list[float]] = {True: [], False: []}
     for run in runs:
         unanswerable = _unanswerable(run)
-        for one in run.asked:
-            values[one.id in unanswerable].append(_best_relevance(one))
+        for answer in run.asked:
+            values[answer.id in unanswerable].append(_best_relevance(answer))
     return auroc(values[False], values[True]) if values[True] and values[False] else None
 
 
 def calibrated(runs: Sequence[Run]) -> bool:
     """Whether any result of the runs has a relevance."""
     return any(
-        place.relevance is not None for run in runs for one in run.asked for place in one.ranking
+        place.relevance is not None
+        for run in runs
+        for answer in run.asked
+        for place in answer.ranking
     )
 
 
@@ -358,5 +348,5 @@ def _verdicts(run: Run) -> Verdicts | None:
     unanswerable = _unanswerable(run)
     if not unanswerable:
         return None
-    said = Counter(one.answerable for one in run.asked if one.id in unanswerable)
+    said = Counter(answer.answerable for answer in run.asked if answer.id in unanswerable)
     return Verdicts(said[False], said[True], said[None])

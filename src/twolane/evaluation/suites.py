@@ -11,9 +11,11 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from twolane import BadInput
 from twolane.evaluation.figures import change_with_interval, mean_with_interval, milliseconds
@@ -39,10 +41,19 @@ class SuiteSet:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Golden sets in groups, in the order of the file."""
+    """Golden sets in groups, in the order of the file.
+
+    For fits: `weights` are what a set or a group counts, `together` sets that share documents.
+    """
 
     name: str
     sets: tuple[SuiteSet, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    together: tuple[frozenset[str], ...] = ()
+
+    def weight(self, one: SuiteSet) -> float:
+        """How much a set counts in a fit: what is said of it, or of its group, or 1."""
+        return self.weights.get(one.golden.name, self.weights.get(one.group, 1.0))
 
     def only(self, names: Sequence[str]) -> Suite:
         """The suite with the sets and groups of these names alone; without names, all of it."""
@@ -50,7 +61,7 @@ class Suite:
         if missing := [name for name in names if name not in known]:
             raise BadInput(f"no set or group {missing[0]!r}; there are {', '.join(sorted(known))}")
         kept = [one for one in self.sets if not names or {one.group, one.golden.name} & {*names}]
-        return Suite(self.name, tuple(kept))
+        return replace(self, sets=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +100,12 @@ class SetRun:
 
     def values(self, measure: str) -> dict[str, float]:
         """Query id → value, for the queries that have an answer."""
-        return {one.id: one.value(measure) for one in self.queries if one.judged}
+        return {query.id: query.value(measure) for query in self.queries if query.judged}
 
     @property
     def milliseconds(self) -> list[float]:
         """How long each query took."""
-        return [one.ms for one in self.queries]
+        return [query.ms for query in self.queries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +142,9 @@ def load_suite(path: Path) -> Suite:
     groups = data.get("groups") if isinstance(data, dict) else None
     if not isinstance(groups, dict) or not groups:
         raise BadInput(f'{path} names no sets; write [groups] and name = ["golden/*.json"]')
-    if unknown := set(data) - {"name", "groups"}:
-        raise BadInput(f"{path}: unknown {', '.join(sorted(unknown))}; it has name and groups")
+    if unknown := set(data) - {"name", "groups", "weights", "together"}:
+        told = ", ".join(sorted(unknown))
+        raise BadInput(f"{path}: unknown {told}; it has name, groups, weights and together")
     sets = [
         SuiteSet(group, place, _checked(place))
         for group, patterns in groups.items()
@@ -141,7 +153,14 @@ def load_suite(path: Path) -> Suite:
     names = [one.golden.name for one in sets]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"{path}: two sets are called {', '.join(sorted(twice))}; rename one")
-    return Suite(str(data.get("name") or path.stem), tuple(sets))
+    try:
+        weights = {str(name): float(value) for name, value in data.get("weights", {}).items()}
+        together = tuple(frozenset(map(str, names)) for names in data.get("together", []))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BadInput(
+            f'{path}: write [weights] and name = 0.5, together = [["set", "set"]] ({error})'
+        ) from error
+    return Suite(str(data.get("name") or path.stem), tuple(sets), weights, together)
 
 
 def _checked(place: Path) -> GoldenSet:
@@ -151,7 +170,7 @@ def _checked(place: Path) -> GoldenSet:
 
 
 def _places(path: Path, group: str, patterns: Any) -> Iterator[Path]:
-    if not (isinstance(patterns, list) and all(isinstance(one, str) for one in patterns)):
+    if not (isinstance(patterns, list) and all(isinstance(pattern, str) for pattern in patterns)):
         raise BadInput(f"{path}: the group {group!r} must be a list of paths")
     for pattern in patterns:
         place = Path(os.path.expandvars(pattern)).expanduser()
@@ -187,7 +206,7 @@ def run_suite(suite: Suite, ask: Callable[[SuiteSet], Run]) -> SuiteRun:
 
 def _ranks(run: Run, group: str) -> SetRun:
     rankings = run.rankings
-    answered = {one.id: one for one in run.asked}
+    answered = {answer.id: answer for answer in run.asked}
     queries = []
     for query in run.golden.queries:
         one, grades = answered[query.id], query.grades
@@ -321,20 +340,6 @@ def load_suite_run(path: Path) -> SuiteRun:
     """Read a run of a suite, or say what is wrong with the file."""
     document = read_artefact(path, FORMAT, "suite")
     try:
-        sets = tuple(_set_run(one) for one in document.pop("sets"))
-        return SuiteRun(sets=sets, **document)
-    except (KeyError, TypeError, ValueError) as error:
+        return msgspec.convert(document, SuiteRun)
+    except msgspec.ValidationError as error:
         raise BadInput(f"{path} is not a complete run: {error}; run it again") from error
-
-
-def _set_run(data: dict[str, Any]) -> SetRun:
-    queries = tuple(
-        QueryRanks(
-            one["id"],
-            {id: (grade, rank) for id, (grade, rank) in one["judged"].items()},
-            tuple(one["relevance"]),
-            one["ms"],
-        )
-        for one in data.pop("queries")
-    )
-    return SetRun(queries=queries, **data)

@@ -17,14 +17,14 @@ from twolane.ingest.chunking import (
     plain,
     without_boilerplate,
 )
-from twolane.model.document import Chunk, Document, Prepared, Stems, digest
+from twolane.model.document import PASSAGE_BREAK, Chunk, Document, Prepared, Stems, digest
 from twolane.settings import Settings
 from twolane.text.detection import language_of
 from twolane.text.shingles import sketch
 from twolane.text.tokens import only_stemmed_as, stream
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "3"
+ANALYSIS = "4"
 
 
 def prepare(document: Document, settings: Settings) -> Prepared:
@@ -104,10 +104,13 @@ def _chunk_size(body: str, settings: Settings) -> int:
 
 
 def _body_stream(body: str, chunks: tuple[Chunk, ...], only: str | None) -> str:
-    """The body's stems, each passage in its own language, overlaps counted once."""
+    """The body's stems, each passage in its own language, overlaps counted once.
+
+    A break stands between passages, so that what stands in one of them can be told.
+    """
     pieces = []
     end = 0
     for chunk in chunks:
         pieces.append(stream(body[max(end, chunk.start) : chunk.end], only or chunk.language))
         end = max(end, chunk.end)
-    return "".join(pieces)
+    return PASSAGE_BREAK.join(pieces)

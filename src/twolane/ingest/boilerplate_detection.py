@@ -35,7 +35,7 @@ def detect_boilerplate(stores: Stores, settings: Settings) -> bool:
     """
     documents = stores.documents
     known = documents.boilerplate()
-    if not settings.ranking.forms:
+    if not settings.ranking.boilerplate:
         if known.documents:
             _keep(documents, settings, known, Boilerplate(), {})
         return known.documents > 0

@@ -96,7 +96,9 @@ class _Run:
         self._progress = progress
         self._known: Mapping[str, Known] = documents.known(collection.name)
         self._analyzer_version = analyzer_version(settings)
-        self._boilerplate = documents.boilerplate().keys if settings.ranking.forms else frozenset()
+        self._boilerplate = (
+            documents.boilerplate().keys if settings.ranking.boilerplate else frozenset()
+        )
         self._seen: set[str] = set()
         self._closed_folders: list[str] = []
         self._upserts: list[Prepared] = []

@@ -33,7 +33,7 @@ def renew(documents: DocumentStore, settings: Settings) -> None:
 def _renew(documents: DocumentStore, settings: Settings, stored: Document) -> None:
     document = outlined(stored)
     made = prepare(document, settings)
-    keys = documents.boilerplate().keys if settings.ranking.forms else frozenset()
+    keys = documents.boilerplate().keys if settings.ranking.boilerplate else frozenset()
     chunks = reworded(document, made.chunks, settings, keys) if keys else made.chunks
     renewed = replace(made, chunks=chunks, stamp=_stamp(documents, document))
     expected = {document.id: document.version}

@@ -264,7 +264,11 @@ class Saver:
             refused.update(reasons)
             documents = [one for one in documents if one.id not in reasons]
         moment = datetime.fromtimestamp(self._now().timestamp(), UTC) if now else None
-        keys = self._documents.boilerplate().keys if self._settings.ranking.forms else frozenset()
+        keys = (
+            self._documents.boilerplate().keys
+            if self._settings.ranking.boilerplate
+            else frozenset()
+        )
         saved, changed = [], []
         for document in documents:
             before = held.get(document.id)

@@ -5,6 +5,7 @@ The class decides, never the message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -59,3 +60,19 @@ def message(error: BaseException) -> str:
         named = f"{error.filename}: " if error.filename is not None else ""
         return f"{named}{error.strerror}"
     return str(error)
+
+
+# Two steps or more from the root, or from a drive; an address of the web does not begin so.
+_PLACE = re.compile(r"(?<![\w:/.@~-])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\:;,'\"`()<>]+){2,}[/\\]?")
+
+
+def discreet(error: TwolaneError) -> str:
+    """What to tell somebody who need not know where things lie on this machine's disk."""
+    location = getattr(error, "location", "")
+    text = str(error).replace(location, "the database") if location else str(error)
+    return without_places(text)
+
+
+def without_places(text: str) -> str:
+    """The text with the last name of each path instead of all of it."""
+    return _PLACE.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], text)

@@ -45,6 +45,7 @@ def open_stores(settings: Settings, *, create: bool) -> Stores:
         create=create,
         busy_seconds=settings.index.busy_seconds,
         text_trigrams=settings.index.exact_bodies,
+        synchronous=settings.index.synchronous,
     )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from twolane.library.held import LOCAL, Held
+from twolane.library.completeness import index_digest
 from twolane.model.document import Batch, Prepared
 from twolane.model.errors import BadInput, StoreError
-from twolane.model.permissions import require
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import ANYWHERE
 from twolane.model.space import GenerationState
+from twolane.ports import Stores
 from twolane.ports.documents import Among, KeepBoilerplate, Part, PutCollection, Stored
 from twolane.ports.vectors import NewVector
+from twolane.settings import Settings
 
 _ALL_PARTS = frozenset(Part)
 
@@ -26,28 +27,17 @@ class Copied:
     digest: str
 
 
-class Copying(Held):
-    """All that a library keeps, put into another one."""
+class Copier:
+    """Puts all that a library keeps into another one."""
 
-    def digest(self) -> str:
-        """A name for what is indexed; `Health` has it."""
-        raise NotImplementedError
+    def __init__(self, stores: Stores, target: Stores, settings: Settings) -> None:
+        self._stores = stores
+        self._target = target
+        self._settings = settings
 
-    def copy_to(
-        self,
-        other: Copying,
-        *,
-        scope: Scope = LOCAL,
-        on_batch: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Copied:
-        """Put everything into a library that is empty, and verify it by its digest.
-
-        Documents keep their ids, owners, versions, uses, passages and vectors; files are not read
-        again, and nothing is embedded again.
-        `on_batch` is told how many documents of how many were copied.
-        """
-        require(scope, Capability.ADMIN)
-        target = other._stores
+    def copy(self, on_batch: Callable[[int, int], None]) -> Copied:
+        """Copy everything, and verify it; `on_batch` is told how many documents of how many."""
+        target, size = self._target, self._settings.index.batch
         if target.documents.collections() or target.vectors.generations():
             raise BadInput(
                 f"{target.maintenance.location} holds a library already; copy into an empty one"
@@ -57,7 +47,7 @@ class Copying(Held):
             target.documents.apply(PutCollection(collection))
         done = 0
         for some in self._batches(held):
-            self._copy_documents(other, some)
+            self._copy_documents(some)
             done += len(some)
             on_batch(done, len(held))
         for collection in self._stores.documents.collections():
@@ -65,11 +55,11 @@ class Copying(Held):
             records = [one.record for one in known if one.record is not None]
             target.documents.apply(Batch(collection.name, records=records))
         target.documents.apply(KeepBoilerplate(self._stores.documents.boilerplate()))
-        vectors = self._copy_vectors(other, held)
+        vectors = self._copy_vectors(held)
         target.tokens.add_tokens(self._stores.tokens.tokens())
         target.maintenance.settle()
-        digest = other.digest()
-        if digest != self.digest():
+        digest = index_digest(target, size)
+        if digest != index_digest(self._stores, size):
             raise StoreError(
                 f"the copy in {target.maintenance.location} is not what was copied; was something "
                 "written meanwhile? Empty it and copy again"
@@ -85,10 +75,10 @@ class Copying(Held):
         ]
 
     def _batches(self, ids: Sequence[str]) -> Iterator[Sequence[str]]:
-        size = self.settings.index.batch
+        size = self._settings.index.batch
         return (ids[at : at + size] for at in range(0, len(ids), size))
 
-    def _copy_documents(self, other: Copying, ids: Sequence[str]) -> None:
+    def _copy_documents(self, ids: Sequence[str]) -> None:
         found = self._stores.documents.get(ids, parts=_ALL_PARTS)
         named = sorted({one.document.collection for one in found.values()})
         for name in named:
@@ -98,14 +88,14 @@ class Copying(Held):
                 if one.document.collection == name:
                     path = known.get(one.document.path or "")
                     upserts.append(self._prepared(one, path.stamp if path else None))
-            other._stores.documents.apply(Batch(name, upserts=upserts))
+            self._target.documents.apply(Batch(name, upserts=upserts))
 
     def _prepared(self, stored: Stored, stamp: object) -> Prepared:
         """The document as it was stored; only its stems are made anew, which no store tells."""
         from twolane.ingest.analysis import prepare
         from twolane.model.problem import Stamp
 
-        stems = prepare(stored.document, self.settings).stems
+        stems = prepare(stored.document, self._settings).stems
         return Prepared(
             stored.document,
             stored.chunks,
@@ -115,8 +105,8 @@ class Copying(Held):
             stored.sketch,
         )
 
-    def _copy_vectors(self, other: Copying, ids: Sequence[str]) -> int:
-        mine, theirs = self._stores.vectors, other._stores.vectors
+    def _copy_vectors(self, ids: Sequence[str]) -> int:
+        mine, theirs = self._stores.vectors, self._target.vectors
         states: dict[int, GenerationState | None] = {}
         count = 0
         for one in mine.generations():

@@ -8,17 +8,16 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
-from twolane.embedding.spaces import Background
-from twolane.library.held import LOCAL, Held
+from twolane.embedding.spaces import Background, Embedders
 from twolane.model.errors import EmbedderUnavailable, TwolaneError
-from twolane.model.permissions import require
-from twolane.model.scope import Capability, Scope
 from twolane.model.space import Generation, GenerationState, Progress
+from twolane.ports import Stores
 from twolane.ports.embedder import Embedder
 from twolane.ports.generations import revision
+from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
@@ -37,6 +36,9 @@ _SLICE_SECONDS = 5.0
 # How often a run that goes on until all is done looks for new work.
 _LOOK_SECONDS = 1.0
 _LEAST_WAIT = 0.05
+
+# How often passages that were given up are tried again.
+_REVIVED_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,49 +64,50 @@ class Embedded:
         return self.embedded / self.seconds if self.embedded and self.seconds else None
 
 
-class Embedding(Held):
-    """The way from passages to vectors."""
+class Embedding:
+    """The way from passages to vectors: in a run, right after a save, or in a worker."""
 
-    _worker: Worker | None = None
-    _gate: Gate | None = None
-    _told_of_gate = False
+    def __init__(self, stores: Stores, settings: Settings, embedders: Embedders) -> None:
+        self._stores = stores
+        self._settings = settings
+        self._embedders = embedders
+        self._worker: Worker | None = None
+        self._gate: Gate | None = None
+        self._warned_of_gate = False
+        # When what was given up in a generation was last tried again.
+        self._revived: dict[int, float] = {}
+        # Generations whose embedder failed when it was last asked.
+        self._ailing: set[int] = set()
+        self._background = Background(1, name="twolane-save")
+        self._saved_lock = threading.Lock()
+        self._saved: Future[bool] | None = None
 
     def embed(
         self,
         *,
-        scope: Scope = LOCAL,
-        all_spaces: bool = False,
-        backfill: bool = False,
-        retry_failed: bool = False,
-        gate: Gate | None = None,
-        progress: Callable[[Progress], None] = lambda progress: None,
+        all_spaces: bool,
+        backfill: bool,
+        retry_failed: bool,
+        gate: Gate | None,
+        progress: Callable[[Progress], None],
     ) -> Embedded:
-        """Give every passage its vector; returns when nothing is free or the embedder is gone.
-
-        What many documents hold is left out of it, and learned first if there are many new ones.
-        `all_spaces` also fills the better, slower space, if there is one.
-        `backfill` waits for what others work on and for what is to be tried again.
-        `retry_failed` tries what failed again now.
-        A generation that becomes complete takes over if the gate of the library lets it.
-        A `gate` given here takes its place, and also judges what was held back before.
-        """
-        require(scope, Capability.WRITE)
+        """Give every passage its vector; returns when nothing is free or the embedder is gone."""
         if self._embedders.first is None:
             raise EmbedderUnavailable(self._embedders.missing)
         from twolane.ingest.boilerplate_detection import detect_boilerplate
 
-        detect_boilerplate(self._stores, self.settings)
+        detect_boilerplate(self._stores, self._settings)
         target = self._stores.vectors.open_generation(self._embedders.first.space)
         if retry_failed:
-            for one in self._stores.vectors.generations():
-                self._stores.queue.release(one.number)
+            for generation in self._stores.vectors.generations():
+                self._stores.queue.release(generation.number)
         total = Embedded(target.number, 0, 0, 0, None, 0.0)
         while True:
             filled = []
-            for duty in self._duties(all_spaces=all_spaces, held=gate is not None):
+            for duty in self._duties(all_spaces=all_spaces, held_back=gate is not None):
                 if self._is_too_much(duty):
                     continue
-                total = _added(total, self._fill(duty, progress))
+                total = _added(total, self._fill(duty, progress=progress))
                 if total.stopped is not None:
                     return self._left(total)
                 filled.append(duty.generation.number)
@@ -118,50 +121,12 @@ class Embedding(Held):
         settled = self._settle(gate or self._gate, again=gate is not None)
         return replace(self._left(total), took_over=settled.took_over, refused=settled.refused)
 
-    def generations(self) -> list[tuple[Generation, Progress]]:
-        """Every set of vectors, oldest first, with how complete it is."""
-        return [
-            (one, self._stores.queue.progress(one.number))
-            for one in self._stores.vectors.generations()
-        ]
-
-    def activate_generation(self, number: int, *, scope: Scope = LOCAL) -> None:
-        """Let this set of vectors answer searches, and keep better ones from taking over."""
-        require(scope, Capability.WRITE)
-        from twolane.embedding.pipeline.switching import appoint
-
-        appoint(self._stores.vectors, self._embedders.spaces, number)
-
-    def roll_back_generation(self, *, scope: Scope = LOCAL) -> Generation:
-        """Let the set of vectors that served before answer searches again."""
-        require(scope, Capability.WRITE)
-        from twolane.embedding.pipeline.switching import previous
-
-        earlier = previous(self._stores.vectors)
-        self.activate_generation(earlier.number, scope=scope)
-        return replace(earlier, state=GenerationState.SERVING)
-
-    def drop_generation(self, number: int, *, scope: Scope = LOCAL) -> None:
-        """Delete a set of vectors that does not answer searches."""
-        require(scope, Capability.WRITE)
-        from twolane.embedding.pipeline.switching import drop
-
-        drop(self._stores.vectors, number)
-
     def guard(self, gate: Gate) -> None:
-        """Let new vectors take over only if the gate says so, whoever makes them from now on.
-
-        What it refuses is held back with the reason and is not asked about again; `embed` with a
-        gate of its own asks again, and `activate_generation` goes past every gate.
-        """
+        """Let new vectors take over only if the gate says so, whoever makes them from now on."""
         self._gate = gate
 
     def start_worker(self) -> Worker:
-        """Embed beside everything else, at low priority, until the library is closed.
-
-        The worker fills every space, the fast one first, and obeys the gate of the library.
-        It notices what other processes add; `wake` makes it look at once.
-        """
+        """Embed beside everything else, at low priority; the worker that is there, or a new one."""
         from twolane.embedding.pipeline.leases import LONGEST_WAIT_SECONDS
         from twolane.embedding.pipeline.worker import Worker
 
@@ -169,7 +134,7 @@ class Embedding(Held):
             self._worker = Worker(
                 self._turn,
                 partial(revision, self._stores),
-                first_wait=self.settings.embedding.retry_seconds,
+                first_wait=self._settings.embedding.retry_seconds,
                 longest_wait=LONGEST_WAIT_SECONDS,
             )
             self._worker.start()
@@ -181,13 +146,12 @@ class Embedding(Held):
             self._worker.stop()
             self._worker = None
 
-    def _stop_embedding(self) -> None:
+    def close(self) -> None:
+        """Stop what runs in threads of its own."""
         self.stop_worker()
-        self._savers.close()
+        self._background.close()
 
-    # ------------------------------------------------------------------------------- saving
-
-    def _embed_soon(self, ids: Collection[str]) -> bool:
+    def embed_saved(self, ids: Collection[str]) -> bool:
         """Embed what was just saved, if that takes no longer than a save may; whether it did.
 
         Nothing that goes wrong here reaches the caller: the text is saved, and its vectors
@@ -195,40 +159,31 @@ class Embedding(Held):
         """
         if self._embedders.first is None or not ids:
             return False
-        if not self.settings.embedding.save_seconds:
+        if not self._settings.embedding.save_seconds:
             self._wake()
             return False
-        with self._soon_lock:
-            busy = self._soon is not None and not self._soon.done()
+        with self._saved_lock:
+            busy = self._saved is not None and not self._saved.done()
             if not busy:
-                self._soon = self._savers.submit(lambda: self._embed_now(frozenset(ids)))
-            waiting = self._soon
+                self._saved = self._background.submit(lambda: self._embed_now(frozenset(ids)))
+            waiting = self._saved
         if busy or waiting is None:
             self._wake()
             return False
         try:
-            done = waiting.result(timeout=self.settings.embedding.save_seconds)
+            done = waiting.result(timeout=self._settings.embedding.save_seconds)
         except TimeoutError:
             done = False
         self._wake()
         return done
 
     def _embed_now(self, ids: Collection[str]) -> bool:
-        from twolane.embedding.pipeline import fill
-
         try:
             # The first is the one that searches turn to while others lack this text.
             duty = next(self._duties(all_spaces=False), None)
             if duty is None:
                 return False
-            filled = fill(
-                self._stores,
-                duty.embedder,
-                duty.generation,
-                settings=self.settings,
-                ids=ids,
-                parallel=1,
-            )
+            filled = self._fill(duty, ids=ids, parallel=1)
         except TwolaneError as error:
             log.info("what was saved is embedded later: %s", error)
             return False
@@ -238,23 +193,11 @@ class Embedding(Held):
             return False
         return filled.stopped is None and not filled.failed
 
-    @cached_property
-    def _savers(self) -> Background:
-        return Background(1, name="twolane-save")
-
-    @cached_property
-    def _soon_lock(self) -> threading.Lock:
-        return threading.Lock()
-
-    _soon: Future[bool] | None = None
-
     def _wake(self) -> None:
         if self._worker is not None:
             self._worker.wake()
 
-    # ------------------------------------------------------------------------------- filling
-
-    def _duties(self, *, all_spaces: bool, held: bool = False) -> Iterator[_Duty]:
+    def _duties(self, *, all_spaces: bool, held_back: bool = False) -> Iterator[_Duty]:
         """The generations to fill, those that are ready soonest first.
 
         What stands by comes before what serves, and that before what is on its way.
@@ -264,38 +207,75 @@ class Embedding(Held):
         opened = wanted if all_spaces else wanted[:1]
         numbers = {self._stores.vectors.open_generation(one.space).number for one in opened}
         order = [GenerationState.STANDBY, GenerationState.SERVING, GenerationState.FILLING]
-        if held:
+        if held_back:
             order.append(GenerationState.HELD)
         generations = self._stores.vectors.generations()
         # Where everything wanted is held back, what serves is all that there is.
         coming = any(
-            one.number in numbers and one.state != GenerationState.HELD for one in generations
+            generation.number in numbers and generation.state != GenerationState.HELD
+            for generation in generations
         )
         for state in order:
-            for one in generations:
-                embedder = self._embedders.of(one.space)
-                if one.state != state or embedder is None or embedder.space != one.space:
+            for generation in generations:
+                embedder = self._embedders.of(generation.space)
+                if (
+                    generation.state != state
+                    or embedder is None
+                    or embedder.space != generation.space
+                ):
                     continue
-                if one.number in numbers:
-                    yield _Duty(one, embedder)
+                if generation.number in numbers:
+                    yield _Duty(generation, embedder)
                 elif state in (GenerationState.SERVING, GenerationState.STANDBY):
-                    yield _Duty(one, embedder, _FEW_PASSAGES if coming else None)
+                    yield _Duty(generation, embedder, _FEW_PASSAGES if coming else None)
 
     def _is_too_much(self, duty: _Duty) -> bool:
         if duty.most is None:
             return False
         return self._stores.queue.progress(duty.generation.number).pending > duty.most
 
-    def _fill(self, duty: _Duty, progress: Callable[[Progress], None]) -> Filled:
+    def _fill(
+        self,
+        duty: _Duty,
+        *,
+        progress: Callable[[Progress], None] = lambda progress: None,
+        stop: Callable[[], bool] = lambda: False,
+        ids: Collection[str] | None = None,
+        parallel: int | None = None,
+    ) -> Filled:
         from twolane.embedding.pipeline import fill
 
-        return fill(
+        number = duty.generation.number
+        self._revive(number)
+        filled = fill(
             self._stores,
             duty.embedder,
             duty.generation,
-            settings=self.settings,
+            settings=self._settings,
             progress=progress,
+            stop=stop,
+            ids=ids,
+            parallel=parallel,
         )
+        if filled.failed or filled.stopped is not None:
+            self._ailing.add(number)
+        elif filled.embedded and number in self._ailing:
+            # It is well again, so what was given up is tried again with the next turn.
+            self._ailing.discard(number)
+            self._revived.pop(number, None)
+        return filled
+
+    def _revive(self, generation: int) -> None:
+        """Let passages that were given up be tried again: at first, and then every hour.
+
+        Often it was the server that was ill, and not the passage; nobody tells when it is well.
+        """
+        last = self._revived.get(generation)
+        if last is not None and time.monotonic() - last < _REVIVED_SECONDS:
+            return
+        self._revived[generation] = time.monotonic()
+        if self._stores.queue.progress(generation).abandoned:
+            self._stores.queue.release(generation)
 
     def _wait(self, generations: Iterable[int]) -> float | None:
         """How long to wait before the rest of these can be embedded; None if there is none."""
@@ -310,14 +290,14 @@ class Embedding(Held):
         from twolane.embedding.pipeline.switching import settle
 
         # Whoever asked for a gate in the settings must not be served what it has not seen.
-        missing = gate is None and self.settings.embedding.gate is not None
-        if missing and not self._told_of_gate:
-            self._told_of_gate = True
+        missing = gate is None and self._settings.embedding.gate is not None
+        if missing and not self._warned_of_gate:
+            self._warned_of_gate = True
             log.warning("new vectors do not take over: `gate` is set, and this program has none")
         return settle(
             self._stores,
             self._embedders.spaces,
-            keep=self.settings.embedding.keep_generations,
+            keep=self._settings.embedding.keep_generations,
             gate=gate,
             again=again,
             switch=not missing,
@@ -325,24 +305,17 @@ class Embedding(Held):
 
     def _turn(self, stop: Callable[[], bool]) -> Turn:
         """One turn of the worker: all of the fast spaces, a slice of the slow ones."""
-        from twolane.embedding.pipeline import fill
         from twolane.embedding.pipeline.worker import Turn
         from twolane.ingest.boilerplate_detection import detect_boilerplate
 
-        detect_boilerplate(self._stores, self.settings)
+        detect_boilerplate(self._stores, self._settings)
         embedded = 0
         visited: list[int] = []
         for duty in self._duties(all_spaces=True):
             deadline = time.monotonic() + _SLICE_SECONDS if visited else None
-            filled = fill(
-                self._stores,
-                duty.embedder,
-                duty.generation,
-                settings=self.settings,
-                stop=stop if deadline is None else _by(deadline, stop),
-                # One core is left to whoever is waiting for an answer.
-                parallel=1,
-            )
+            until = stop if deadline is None else _by(deadline, stop)
+            # One core is left to whoever is waiting for an answer.
+            filled = self._fill(duty, stop=until, parallel=1)
             visited.append(duty.generation.number)
             embedded += filled.embedded
             if filled.stopped is not None:
@@ -350,7 +323,11 @@ class Embedding(Held):
             if stop():
                 return Turn(None)
         self._settle(self._gate)
-        return Turn(0.0 if embedded else self._wait(visited))
+        wait = self._wait(visited)
+        given_up = any(self._stores.queue.progress(number).abandoned for number in visited)
+        if given_up:
+            wait = _REVIVED_SECONDS if wait is None else min(wait, _REVIVED_SECONDS)
+        return Turn(0.0 if embedded else wait)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from twolane.library.adapters import vault_source
-from twolane.library.held import LOCAL, Held
 from twolane.model.document import Collection, Kind
 from twolane.model.errors import BadInput, MissingFolder
-from twolane.model.permissions import require
 from twolane.model.problem import ProblemCode
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Scope
+from twolane.ports import Stores
 from twolane.ports.source import Source
+from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
@@ -30,22 +30,17 @@ if TYPE_CHECKING:
 _TEXTS = ("*.md", "*.markdown", "*.txt")
 
 
-class Exchanging(Held):
+class Exchange:
     """Imports and exports; an import is repeated without harm, and goes on where it broke off."""
 
-    def import_bookmarks(
-        self,
-        file: str | os.PathLike[str],
-        *,
-        collection: str = "bookmarks",
-        folders: str = "tags",
-        scope: Scope = LOCAL,
-        progress: Show = lambda report: None,
-    ) -> ImportReport:
-        """Save the bookmarks that a browser exported; those of one address become one.
+    def __init__(self, stores: Stores, settings: Settings) -> None:
+        self._stores = stores
+        self._settings = settings
 
-        `folders` is `tags`, `path` or `none`: what becomes of the folders that they lie in.
-        """
+    def bookmarks(
+        self, file: str | os.PathLike[str], collection: str, folders: str, scope: Scope, show: Show
+    ) -> ImportReport:
+        """Save the bookmarks that a browser exported."""
         from twolane.ingest.exchange.netscape import Folders, read_bookmarks
 
         self._refuse_folder(collection, scope)
@@ -55,83 +50,42 @@ class Exchanging(Held):
             raise BadInput(f"folders are {', '.join(Folders)}, not {folders!r}") from None
         with _opened(file) as text:
             rows = read_bookmarks(text, collection=collection, folders=kept)
-            return self._imported(rows, text.name, scope, progress, text=text, merge=True)
+            return self._imported(rows, text.name, scope, show, text=text, merge=True)
 
-    def import_jsonl(
-        self,
-        file: str | os.PathLike[str],
-        *,
-        collection: str = "imported",
-        kind: Kind = Kind.NOTE,
-        scope: Scope = LOCAL,
-        progress: Show = lambda report: None,
+    def json(
+        self, file: str | os.PathLike[str], collection: str, kind: Kind, scope: Scope, show: Show
     ) -> ImportReport:
-        """Save the documents of a file of JSON lines, or of one JSON array.
-
-        `collection` and `kind` are for those that say none.
-        """
+        """Save the documents of a file of JSON lines, or of one JSON array."""
         from twolane.ingest.exchange.json_rows import read_json
 
+        longest = 2 * self._settings.index.max_file_bytes
         with _opened(file) as text:
-            rows = read_json(
-                text,
-                collection=collection,
-                kind=Kind(kind),
-                longest=2 * self.settings.index.max_file_bytes,
-            )
-            return self._imported(rows, text.name, scope, progress, text=text)
+            rows = read_json(text, collection=collection, kind=kind, longest=longest)
+            return self._imported(rows, text.name, scope, show, text=text)
 
-    def import_prompts(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        collection: str = "prompts",
-        scope: Scope = LOCAL,
-        progress: Show = lambda report: None,
+    def files(
+        self, path: str | os.PathLike[str], collection: str, kind: Kind, scope: Scope, show: Show
     ) -> ImportReport:
-        """Save Markdown files as prompts; front matter tells their arguments."""
-        self._refuse_folder(collection, scope)
-        rows = self._files(Path(path), collection, Kind.PROMPT)
-        return self._imported(rows, str(path), scope, progress)
-
-    def import_notes(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        collection: str = "notes",
-        scope: Scope = LOCAL,
-        progress: Show = lambda report: None,
-    ) -> ImportReport:
-        """Save a folder of Markdown or plain text, or a Joplin export, as notes.
-
-        The library keeps copies; to follow a folder as it changes, `index` it.
-        """
+        """Save text files as documents of a kind; of a Joplin export, its notes."""
         from twolane.ingest.exchange.joplin import is_joplin, read_joplin
 
         self._refuse_folder(collection, scope)
         folder = Path(path).expanduser()
-        if folder.is_dir() and is_joplin(folder):
-            largest = self.settings.index.max_file_bytes
+        if kind == Kind.NOTE and folder.is_dir() and is_joplin(folder):
+            largest = self._settings.index.max_file_bytes
             rows: Rows = read_joplin(folder, collection=collection, largest=largest)
         else:
-            rows = self._files(folder, collection, Kind.NOTE)
-        return self._imported(rows, str(path), scope, progress)
+            rows = self._texts(folder, collection, kind)
+        return self._imported(rows, str(path), scope, show)
 
     def export(
-        self,
-        file: str | os.PathLike[str],
-        *,
-        scope: Scope = Scope(archived=True),  # noqa: B008
-        progress: Callable[[int, int], None] = lambda done, total: None,
+        self, file: str | os.PathLike[str], scope: Scope, progress: Callable[[int, int], None]
     ) -> int:
-        """Write the collections and documents in scope as JSON lines, which `import_jsonl` reads.
-
-        Returns the number of documents.
-        """
+        """Write the collections and documents in scope as JSON lines; how many documents."""
         from twolane.ingest.exchange.exporting import exported, exported_collections
 
         lines = exported(
-            self._stores.documents, scope, batch=self.settings.index.batch, progress=progress
+            self._stores.documents, scope, batch=self._settings.index.batch, progress=progress
         )
         count = 0
         with _written(file) as out:
@@ -154,14 +108,12 @@ class Exchanging(Held):
         from twolane.ingest.exchange.importing import Importer
         from twolane.ingest.exchange.rows import ImportReport
 
-        require(scope, Capability.WRITE)
-
         def show(report: ImportReport) -> None:
             report.read = text.at() if text is not None else 0
             progress(report)
 
         report = ImportReport(name, size=text.size if text is not None else 0)
-        Importer(self._stores.documents, self.settings, scope, report, merge=merge).run(rows, show)
+        Importer(self._stores.documents, self._settings, scope, report, merge=merge).run(rows, show)
         if report.added or report.changed:
             # A search by letters would look through what is not settled, one by one.
             self._stores.maintenance.settle()
@@ -173,24 +125,23 @@ class Exchanging(Held):
         return report
 
     def _refuse_folder(self, collection: str, scope: Scope) -> None:
-        for one in self._stores.documents.collections(scope):
-            if one.name == collection and one.root is not None:
+        for other in self._stores.documents.collections(scope):
+            if other.name == collection and other.root is not None:
                 raise BadInput(
-                    f"the collection {collection!r} holds the files of {one.root}; "
+                    f"the collection {collection!r} holds the files of {other.root}; "
                     "choose another for the import (--collection)"
                 )
 
-    def _files(self, path: Path, collection: str, kind: Kind) -> Rows:
+    def _texts(self, path: Path, collection: str, kind: Kind) -> Rows:
         from twolane.ingest.exchange.files import OneFile, read_files
 
-        folder = path.expanduser()
-        if not folder.exists():
+        if not path.exists():
             raise MissingFolder(f"{path} does not exist; nothing was imported")
         source: Source
-        if folder.is_dir():
-            source = vault_source(folder, self.settings, Collection(collection, include=_TEXTS))
+        if path.is_dir():
+            source = vault_source(path, self._settings, Collection(collection, include=_TEXTS))
         else:
-            source = OneFile(folder, max_bytes=self.settings.index.max_file_bytes)
+            source = OneFile(path, max_bytes=self._settings.index.max_file_bytes)
         return read_files(source, collection=collection, kind=kind)
 
 
@@ -224,11 +175,13 @@ _NO_TEXT = re.compile("[\ud800-\udfff]")
 @contextmanager
 def _opened(file: str | os.PathLike[str]) -> Iterator[_Marked]:
     """A text file; `-` is standard input."""
+    from twolane.ingest.exchange.waiting import opened
+
     if str(file) == "-":
         yield _Marked(sys.stdin.buffer, "standard input", 0)
         return
     path = Path(file).expanduser()
-    with path.open("rb") as data:
+    with opened(path) as data:
         yield _Marked(data, path.name, path.stat().st_size)
 
 

@@ -1,37 +1,49 @@
-"""Folders of notes: bringing them into the library."""
+"""Folders of notes: bringing them into the library, following them, links to their files."""
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.library.held import LOCAL, Held
+from twolane.library.adapters import folder_changes, vault_source
+from twolane.model.deep_links import deep_link, file_link, tells_root
 from twolane.model.document import Batch, Collection
-from twolane.model.errors import MissingFolder
-from twolane.model.permissions import require
-from twolane.model.scope import Capability, Scope
+from twolane.model.errors import BadInput, MissingFolder, StoreBusy
+from twolane.model.scope import Scope
+from twolane.ports import Stores
+from twolane.ports.source import Source
+from twolane.settings import Settings
 
 if TYPE_CHECKING:
-    # These are slow to import, and a search needs none of them.
+    # A search needs none of this, and it is slow to import.
     from twolane.ingest.indexing import Report
+    from twolane.model.answer import Result
+    from twolane.model.document import Document
+
+log = logging.getLogger("twolane")
 
 
-class Folders(Held):
-    """The way from files to documents."""
+class Folders:
+    """The folders that collections are read from."""
+
+    def __init__(self, stores: Stores, settings: Settings) -> None:
+        self._stores = stores
+        self._settings = settings
 
     def index(
         self,
         root: str | os.PathLike[str],
+        scope: Scope,
         *,
-        scope: Scope = LOCAL,
         prune: bool = False,
         progress: Callable[[Report], None] = lambda report: None,
     ) -> Report:
-        """Bring the library in step with a folder of Markdown notes; text only, no vectors."""
-        require(scope, Capability.WRITE)
+        """Bring the library in step with a folder."""
         folder = Path(root).expanduser()
         if not folder.is_dir():
             if prune and (gone := self._collection_at(folder)):
@@ -41,25 +53,123 @@ class Folders(Held):
         from twolane.ingest.indexing import Indexer
 
         collection = self._collection_at(folder) or self._new_collection(folder)
-        return Indexer(self._stores, self.settings).index(
-            self._source(folder), collection, scope, prune=prune, progress=progress
+        return Indexer(self._stores, self._settings).index(
+            self.source(folder), collection, scope, prune=prune, progress=progress
         )
+
+    def source(self, folder: Path) -> Source:
+        """The notes below a folder, by the patterns of its collection if it is one."""
+        return vault_source(folder, self._settings, self._collection_at(folder))
+
+    def to_watch(self, roots: Iterable[str | os.PathLike[str]]) -> list[Path]:
+        """These folders, or all that the library has; each of them is there."""
+        folders = [Path(root).expanduser().resolve() for root in roots]
+        folders = folders or list(self.roots().values())
+        if not folders:
+            raise BadInput("there is no folder to watch; name one, or index one first")
+        for folder in folders:
+            if not folder.is_dir():
+                raise MissingFolder(f"{folder} is not a folder; nothing is watched")
+        return folders
+
+    def watch(
+        self,
+        folders: list[Path],
+        scope: Scope,
+        *,
+        stop: threading.Event,
+        polling: bool,
+        changed: Callable[[Report], None],
+    ) -> None:
+        """Index each folder at once, then whenever something below it changes, until the stop."""
+        missing: set[Path] = set()
+        told: dict[Path, Report] = {}
+        waiting = frozenset(folders)
+        changes = folder_changes(folders, stop, self._settings, polling=polling)
+        waiting = self._looked(waiting, missing, told, scope, changed)
+        for noticed in changes:
+            waiting = self._looked(noticed | waiting, missing, told, scope, changed)
+
+    def roots(self) -> dict[str, Path]:
+        """The folder of each collection that has one, by name."""
+        return {
+            collection.name: Path(collection.root)
+            for collection in self._stores.documents.collections()
+            if collection.root is not None
+        }
+
+    def links(
+        self, documents: Iterable[Result | Document], *, roots: bool, plain: bool
+    ) -> dict[str, str]:
+        """Links that open the files of results or documents, by their ids."""
+        template = self._settings.results.link_template
+        if not (template or plain) or (not roots and (not template or tells_root(template))):
+            return {}
+        folders = self.roots()
+        return {
+            document.id: deep_link(
+                template,
+                root=folder,
+                path=document.path,
+                line=_line(document),
+                collection=document.collection,
+            )
+            if template
+            else file_link(folder, document.path)
+            for document in documents
+            if document.path is not None
+            and (folder := folders.get(document.collection)) is not None
+        }
+
+    def _looked(
+        self,
+        folders: frozenset[Path],
+        missing: set[Path],
+        told: dict[Path, Report],
+        scope: Scope,
+        changed: Callable[[Report], None],
+    ) -> frozenset[Path]:
+        """Look at the folders; those that could not be looked at now are to be tried again."""
+        again = set()
+        for folder in sorted(folders):
+            try:
+                report = self.index(folder, scope)
+            except MissingFolder as error:
+                if folder not in missing:
+                    missing.add(folder)
+                    log.warning("%s", error)
+            except StoreBusy as error:
+                log.warning("%s; %s is looked at again soon", error, folder)
+                again.add(folder)
+            else:
+                missing.discard(folder)
+                news = _news(report, told.get(folder))
+                told[folder] = report
+                if news.indexed or news.deleted or news.withheld or news.problems:
+                    changed(news)
+        return frozenset(again)
 
     def _collection_at(self, folder: Path) -> Collection | None:
         root = str(folder.resolve())
-        return next((one for one in self._stores.documents.collections() if one.root == root), None)
+        known = self._stores.documents.collections()
+        return next((collection for collection in known if collection.root == root), None)
 
     def _instead(self, folder: Path) -> str:
         """What to do where there is no such folder."""
-        for one in self._stores.documents.collections():
-            if one.name == str(folder) and one.root and Path(one.root).is_dir():
-                return f"the folder of the collection {one.name!r} is {one.root}: name that"
+        for collection in self._stores.documents.collections():
+            if (
+                collection.name == str(folder)
+                and collection.root
+                and Path(collection.root).is_dir()
+            ):
+                own = f"the folder of the collection {collection.name!r}"
+                return f"{own} is {collection.root}: name that"
         return "--prune removes the notes of a folder that is gone"
 
     def _new_collection(self, folder: Path) -> Collection:
         """A collection named after its folder; a number keeps two folders of one name apart."""
         resolved = folder.resolve()
-        taken = {one.name: one for one in self._stores.documents.collections()}
+        taken = {collection.name: collection for collection in self._stores.documents.collections()}
         name = stem = resolved.name or "root"
         number = 2
         while name in taken and not self._lost_its_folder(name):
@@ -74,8 +184,8 @@ class Folders(Held):
         Only documents that were read from files have a stamp, and an id after their path.
         """
         if any(
-            one.name == name and one.root is not None
-            for one in self._stores.documents.collections()
+            collection.name == name and collection.root is not None
+            for collection in self._stores.documents.collections()
         ):
             return False
         known = self._stores.documents.known(name)
@@ -92,3 +202,20 @@ class Folders(Held):
         self._stores.documents.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
         self._stores.maintenance.settle()
         return Report(collection.name, deleted=len(gone))
+
+
+def _news(report: Report, before: Report | None) -> Report:
+    """The report without what the look before said already."""
+    if before is None:
+        return report
+    return replace(
+        report,
+        failed=max(0, report.failed - before.failed),
+        withheld=0 if report.withheld == before.withheld else report.withheld,
+        problems=[problem for problem in report.problems if problem not in before.problems],
+    )
+
+
+def _line(document: Result | Document) -> int:
+    lines = getattr(document, "lines", None)
+    return lines[0] if lines else 1

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
 
 from twolane.model.document import EMPTY, Kind
 
@@ -63,73 +62,53 @@ class Place:
     id: str
 
 
+class Feature(StrEnum):
+    """What the ranking model looks at; `ranking.features` says how each is measured."""
+
+    BM25F = "bm25f"
+    COVERAGE = "coverage"
+    PASSAGE_COVERAGE = "passage_coverage"
+    TITLE = "title"
+    PAIRS = "pairs"
+    ALL_WORDS = "all_words"
+    PASSAGE = "passage"
+    SENTENCE = "sentence"
+    DOCUMENT = "document"
+    NAME = "name"
+    EXACT = "exact"
+    PARALLEL = "parallel"
+    RANK = "rank"
+
+    @property
+    def lane(self) -> Lane:
+        """The lane that measures it."""
+        return _LANES.get(self, Lane.LEXICAL)
+
+
+_LANES = {
+    Feature.PASSAGE: Lane.DENSE,
+    Feature.SENTENCE: Lane.DENSE,
+    Feature.DOCUMENT: Lane.DENSE,
+    Feature.PARALLEL: Lane.DENSE,
+    Feature.NAME: Lane.IDENTITY,
+    Feature.EXACT: Lane.EXACT,
+}
+
+
 @dataclass(frozen=True, slots=True)
-class Counterpart:
-    """A document that says the same in another language, and how surely, from 0 to 1."""
+class Contribution:
+    """What one feature gave one result: `share` is `weight × value`, in log-odds.
 
-    id: str
-    closeness: float
-
-
-# Every search makes some hundreds of these, of signs and of fused documents; a named tuple is made
-# in a fifth of the time.
-class Contribution(NamedTuple):
-    """What one lane gave one result: `weight × vote / (k + rank)`.
-
-    `abstained` is set where the lane could not judge the document and lent its weight to the
-    dense rank; `rank` is then None unless the lane had found a stray word in it.
-    `counterpart` is the document in another language whose vote counted here, too: then the value
-    is what the lane gave that one, as far as the two say the same.
+    Under rank fusion the feature is the lane's rank, and the share is `weight / (k + rank)`.
+    `parallel` names the document in another language that says the same and spoke for this one.
     """
 
     lane: Lane
-    rank: int | None
-    score: float | None
-    weight: float
-    vote: float
+    feature: Feature
     value: float
-    abstained: bool = False
-    matched: tuple[str, ...] = ()
-    counterpart: Counterpart | None = None
-
-
-class Signs(NamedTuple):
-    """What speaks for the relevance of one result; more of anything is a better sign.
-
-    `similarity` is that of its best passage, at least 0; `prominence` how far that stands out from
-    what is usual for the query; `foreign` the similarity once more where words cannot judge.
-    `coverage` is the share of the query's information that its words hold, `complete` whether they
-    hold all of it, `wording` 1 / rank by words, `naming` the same by the lanes that look for names
-    and literal text, `height` 1 / rank in the answer.
-    """
-
-    similarity: float = 0.0
-    prominence: float = 0.0
-    foreign: float = 0.0
-    coverage: float = 0.0
-    complete: float = 0.0
-    wording: float = 0.0
-    naming: float = 0.0
-    height: float = 0.0
-
-
-class Signal(StrEnum):
-    """What may speak for a document beside the lanes."""
-
-    RECENCY = "recency"
-    USE = "use"
-    USAGE = "usage"
-    TAGS = "tags"
-
-
-@dataclass(frozen=True, slots=True)
-class Boost:
-    """What one signal gave one result: `weight × strength / (k + 1)`."""
-
-    signal: Signal
-    strength: float
     weight: float
-    value: float
+    share: float
+    parallel: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +124,8 @@ class Result:
     """What the caller sees of one found document.
 
     `title_html` and `snippet` are escaped HTML whose only tag is `<mark>`.
+    `ranks` are its ranks in the lanes that brought it, `matched` the query's words that it holds.
+    `foreign` is set for a document in none of the query's languages, which words judge less.
     `copies` are the ids of its copies, which come later; `copy_of` is what it is a copy of.
     """
 
@@ -163,8 +144,9 @@ class Result:
     snippet: str
     contributions: tuple[Contribution, ...]
     relevance: float | None = None
-    boosts: tuple[Boost, ...] = ()
-    signs: Signs | None = None
+    ranks: Mapping[Lane, int] = field(default_factory=dict)
+    matched: tuple[str, ...] = ()
+    foreign: bool = False
     copies: tuple[str, ...] = ()
     copy_of: str | None = None
 

@@ -1,30 +1,36 @@
-"""Documents on their way through the lanes, before they are shown."""
+"""Documents on their way from a lane to an answer, and what stores tell of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-from twolane.model.answer import Boost, Contribution, Counterpart, Signs
+
+from twolane.model.answer import Contribution, Feature, Lane
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A document that may match by words, with the counts that scoring needs.
+class DocumentTerms:
+    """A document that may match by words, with the counts that its features need.
 
     `frequencies` are how often each field holds a term, and `lengths` how many words the fields
     have, both in the order of `FIELDS`; terms that no field holds are left out.
     A term that was asked for as a prefix is spelled as in `Word.keys`.
+    `passages` are the terms that each passage of the body holds, where there are several.
+    `adjacent` are the places in the query's sequence of words at which a word and the next one
+    stand side by side in the body.
     """
 
     id: str
     languages: tuple[str, ...]
     frequencies: Mapping[str, Sequence[int]]
     lengths: Sequence[int]
+    passages: tuple[frozenset[str], ...] = ()
+    adjacent: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +57,19 @@ class NearChunk:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A document near a vector: its best chunk and that chunk's similarity.
+    """A document near a vector: its best chunk, that chunk's similarity, and the mean of all.
 
     `vector` is the best chunk's own and `chunks` are its nearest ones, nearest first, where they
-    were asked for; `sentence` is the place of the nearest sentence in its chunk, once it is known.
+    were asked for.
     """
 
     id: str
     languages: tuple[str, ...]
     position: int
     similarity: float
+    mean: float
     vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
     chunks: tuple[NearChunk, ...] = field(default=(), compare=False, repr=False)
-    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,41 +100,32 @@ class Names:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document in a lane.
+@dataclass(slots=True)
+class Candidate:
+    """A document that some lane brought, with its row of features.
 
-    `vote` scales the lane's weight for this document: a match of half the query votes half.
-    `counterpart` is the document in the query's language that a document in another one
-    translates; for a document in the query's language it is the translation that lifted it.
-    `sentence` is the place of the nearest sentence of the chunk at `position`.
-    """
-
-    id: str
-    languages: tuple[str, ...]
-    score: float
-    position: int | None = None
-    vote: float = 1.0
-    matched: tuple[str, ...] = ()
-    counterpart: Counterpart | None = None
-    sentence: int | None = None
-
-
-class Fused(NamedTuple):
-    """A document after fusion, with everything that made its score.
-
-    `position` is the chunk that the dense lane found, `sentence` the place of its nearest sentence.
-    `relevance` is the chance that it is relevant, by its signs; None where that is not known.
+    The lanes fill it, then the ranking model: it is the one value between a query and its answer.
+    A feature that is not there is missing: no lane could measure it.
+    `ranks` are its ranks in the lanes that brought it, `matched` the query's words that it holds.
+    `foreign` is set where it is in none of the query's languages.
+    `position` is the chunk that meaning found, `sentence` the place of its nearest sentence,
+    `similarity` that of its nearest chunk.
+    `parallels` are documents that say the same in another language, with how surely, from 0 to 1.
     `copies` are the ids of its copies further down, `copy_of` the document that it is a copy of.
     """
 
     id: str
-    score: float
-    contributions: tuple[Contribution, ...]
+    languages: tuple[str, ...] = ()
+    features: dict[Feature, float] = field(default_factory=dict)
+    ranks: dict[Lane, int] = field(default_factory=dict)
+    matched: tuple[str, ...] = ()
+    foreign: bool = False
     position: int | None = None
-    signs: Signs | None = None
-    relevance: float | None = None
-    boosts: tuple[Boost, ...] = ()
     sentence: int | None = None
+    similarity: float | None = None
+    parallels: dict[str, float] = field(default_factory=dict)
+    score: float = 0.0
+    relevance: float | None = None
+    contributions: tuple[Contribution, ...] = ()
     copies: tuple[str, ...] = ()
     copy_of: str | None = None

@@ -154,6 +154,9 @@ class Stems:
 
 FIELDS: tuple[str, ...] = ("title", "aliases", "tags", "headings", "description", "url", "body")
 
+# Stands between two passages in the body's stream of stems.
+PASSAGE_BREAK = "\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:

@@ -160,15 +160,20 @@ class NotYours(NotPermitted):
 
 
 class StoreError(TwolaneError):
-    """The store could not do its work."""
+    """The store could not do its work; `location` is what the message calls the store."""
+
+    def __init__(self, message: str, location: str = "") -> None:
+        super().__init__(message)
+        self.location = location
 
 
 class NoDatabase(StoreError):
     """There is no database yet."""
 
     def __init__(self, location: str) -> None:
-        super().__init__(f"no database at {location}; make one with: twolane index FOLDER")
-        self.location = location
+        super().__init__(
+            f"no database at {location}; make one with: twolane index FOLDER", location
+        )
 
 
 class NotADatabase(StoreError):
@@ -187,9 +192,9 @@ class DatabaseGone(StoreError):
         first = "" if replaced else "put it, or a backup, in its place, and "
         super().__init__(
             f"{location} was {what} while it was open, so nothing is saved or found any more; "
-            f"{first}start this program again"
+            f"{first}start this program again",
+            location,
         )
-        self.location = location
 
 
 class StoreBusy(StoreError):

@@ -26,30 +26,17 @@ class Word:
     `terms` are its stems in every plausible language.
     A prefix word matches every stem that begins with one of its terms.
     `weight` is below 1 for a word whose terms are only a guess.
-    The last of the terms may be those of other words that mean the same, each with its likeness:
-    how surely they do, from 0 to 1.
     """
 
     text: str
     terms: tuple[str, ...]
     prefix: bool = False
     weight: float = 1.0
-    likeness: tuple[float, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The terms as their counts are named: `term*` for the terms of a prefix word."""
         return tuple(f"{term}*" for term in self.terms) if self.prefix else self.terms
-
-    @property
-    def own(self) -> tuple[str, ...]:
-        """The word's own stems."""
-        return self.terms[: len(self.terms) - len(self.likeness)]
-
-    @property
-    def kin(self) -> tuple[tuple[str, float], ...]:
-        """Terms of words that mean the same, with their likeness."""
-        return tuple(zip(self.terms[len(self.own) :], self.likeness, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class Pending:
 class Progress:
     """How far a generation is: distinct passages by state.
 
-    Of the failed ones, `abandoned` are not tried again until somebody asks for it.
+    Of the failed ones, `abandoned` are not tried again until the queue is told to.
     `languages` are the passages of each language, whatever their state.
     `due` is the number of seconds until a lease ends or a failed passage is due, None if nobody
     waits for any; `workers` are those who hold a lease, whether it has run out or not.

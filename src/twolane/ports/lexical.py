@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from twolane.model.candidate import Candidate, Frequencies, Match, Names
+from twolane.model.candidate import DocumentTerms, Frequencies, Match, Names
 from twolane.model.scope import Scope, Word
 
 
@@ -39,7 +39,7 @@ class LexicalIndex(Protocol):
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
-    ) -> list[Candidate]:
+    ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`.
 
         They are told with how often each field holds the terms of the words, or of those to
@@ -48,11 +48,16 @@ class LexicalIndex(Protocol):
         """
 
     def term_frequencies(
-        self, ids: Sequence[str], words: Sequence[Word] | None = None
-    ) -> Mapping[str, Candidate]:
+        self,
+        ids: Sequence[str],
+        words: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
+    ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id; hidden ones are left out.
 
         Without words, for all terms that they hold.
+        With a `sequence`, the query's words in order, they are told in detail: which terms stand in
+        one passage, and which words stand side by side.
         """
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:

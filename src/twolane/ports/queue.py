@@ -8,6 +8,11 @@ from typing import Protocol
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Pending, Progress
 
+# Clocks of hosts that share a store may disagree. A lease that ends later than this, or a try that
+# is due later than that, was written by a clock that runs ahead, and binds nobody.
+LONGEST_LEASE_SECONDS = 7200.0
+LONGEST_RETRY_SECONDS = 172_800.0
+
 
 class EmbeddingQueue(Protocol):
     """Hands out passages that have no vector in a generation; a lease ends by itself."""

@@ -107,8 +107,9 @@ class VectorIndex(Protocol):
         A hidden document and one without vectors are left out.
         """
 
-    def sample(self, generation: int, *, size: int = 200) -> Mapping[str, Matrix]:
-        """Vectors of passages that can be found, one per row: `size` of each language at most.
+    def sample(self, generation: int, *, size: int = 200) -> list[tuple[str, Vector]]:
+        """Vectors of passages that can be found, at most `size`, each with a document that has it.
 
-        Those with the lowest content hashes, so that every store chooses the same.
+        Those with the lowest content hashes, and of their documents the one with the lowest id,
+        so that every store chooses the same.
         """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from twolane.model.answer import Mode, Repair
 from twolane.model.errors import TooSlow
@@ -14,35 +14,40 @@ from twolane.query import Query, narrow, parse
 from twolane.query.intent import Intent, classify
 from twolane.query.literal import letters_of, parse_literally
 from twolane.query.repair import repaired
-from twolane.query.translation import with_translations
 from twolane.query.vocabulary import Vocabulary
+from twolane.query.words import spell
 from twolane.settings import Settings
-from twolane.text.translations import LANGUAGES
+from twolane.text.tokens import only_stemmed_as
 
-# So few words say too little about which of their translations was meant.
-_FEW_WORDS = 2
+# So many words show which of them stand side by side.
+_MOST_IN_SEQUENCE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A query as it was understood: repaired, with its intent and the scope that it leaves.
+class AnalyzedQuery:
+    """What a text asks for: parsed, repaired, with its intent and the scope that it leaves.
 
-    `letters` is what to look for by its letters, as it was typed.
-    `lists` where there are no words to rank by: only filters and demands, or nothing at all.
-    `translated` are its words with those of other languages that mean the same; empty where no
-    document could be found by them.
+    `literal` is what to look for by its letters, as it was typed.
+    `filters_only` where there are no words to rank by: only filters and demands, or nothing at all.
+    `sequence` are all its words in order, also function words.
     """
 
-    query: Query
+    parsed: Query
     repairs: tuple[Repair, ...]
     intent: Intent
     scope: Scope
-    letters: str
-    lists: bool
-    translated: tuple[Word, ...] = ()
+    literal: str
+    filters_only: bool
+    sequence: tuple[Word, ...] = ()
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """The languages that it may be in; None for names, codes and numbers, which have none."""
+        reading = self.parsed.reading
+        return reading.languages if reading.spoken else None
 
 
-class Understanding:
+class QueryAnalyzer:
     """Reads queries for one index; safe to share between threads."""
 
     def __init__(self, stores: Stores, settings: Settings) -> None:
@@ -50,7 +55,9 @@ class Understanding:
         self._lexical = stores.lexical
         self._settings = settings
 
-    def asked(self, text: str, scope: Scope, *, mode: Mode, now: datetime | None = None) -> Asked:
+    def analyze(
+        self, text: str, scope: Scope, *, mode: Mode, now: datetime | None = None
+    ) -> AnalyzedQuery:
         """What the text asks for in the scope, where relative dates count from `now`."""
         typed = self._parsed(text, scope, mode, now)
         query, repairs = self._repaired(typed, scope)
@@ -58,19 +65,26 @@ class Understanding:
         intent = classify(query.meaning if query.clause is None else text)
         # An empty line asks for everything.
         restricts = narrowed != scope or not text.strip()
-        letters = letters_of(typed.meaning, text, mode, intent)
+        literal = letters_of(typed.meaning, text, mode, intent)
         if not restricts and not query.marks and not query.meaning:
             # What is nothing but signs (`:=`, an emoji) has no words, and is sought as it is.
-            intent, letters = Intent.SYMBOL, text.strip()
-        return Asked(
+            intent, literal = Intent.SYMBOL, text.strip()
+        return AnalyzedQuery(
             query,
             repairs,
             intent,
             narrowed,
-            letters,
-            lists=restricts and not query.marks and not query.meaning,
-            translated=self._translated(query, scope) if mode == Mode.HYBRID else (),
+            literal,
+            filters_only=restricts and not query.marks and not query.meaning,
+            sequence=self._sequence(query, scope),
         )
+
+    def _sequence(self, query: Query, scope: Scope) -> tuple[Word, ...]:
+        """The words in order; those that were repaired as what they were taken for."""
+        only = only_stemmed_as(self._settings.experiment.stemming)
+        spelled = spell(query.meaning, self._languages(scope) if only is None else (only,))
+        taken_for = {word.text: word for word in query.marks if word.weight < 1}
+        return tuple(taken_for.get(word.text, word) for word in islice(spelled, _MOST_IN_SEQUENCE))
 
     def _parsed(self, text: str, scope: Scope, mode: Mode, now: datetime | None) -> Query:
         stats = self._documents.stats(scope.all_of_owner)
@@ -98,26 +112,6 @@ class Understanding:
         except TooSlow:
             # The lanes look for what was typed, as far as there is any time left for them.
             return query, ()
-
-    def _translated(self, query: Query, scope: Scope) -> tuple[Word, ...]:
-        """The words of a sentence with their translations, if the index holds any of these.
-
-        One or two words are too few to tell which of the translations was meant.
-        """
-        if len(query.words) <= _FEW_WORDS:
-            return ()
-        reading, held = query.reading, self._languages(scope)
-        foreign = LANGUAGES.intersection(held) - reading.languages
-        if not self._settings.ranking.translation_weight or not reading.spoken or not foreign:
-            return ()
-        try:
-            words = with_translations(query.words, lambda terms: self._held_terms(terms, scope))
-        except TooSlow:
-            return ()
-        return words if any(word.likeness for word in words) else ()
-
-    def _held_terms(self, terms: Collection[str], scope: Scope) -> Collection[str]:
-        return Vocabulary(self._lexical, scope).known(terms)
 
     def _languages(self, scope: Scope) -> frozenset[str]:
         return frozenset(self._documents.stats(scope.all_of_owner).languages)

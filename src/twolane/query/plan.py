@@ -1,7 +1,4 @@
-"""The plan of a search: which lanes run, and how loud each is.
-
-The shape of the query, its intent, decides; the weights are settings that measurement chose.
-"""
+"""The plan of a search: which lanes run; the shape of the query, its intent, decides."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _FOREIGN = frozenset(("layout", "transliteration"))
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which lanes run, with which weight, in which order.
+    """Which lanes run, in which order, and what each weighs where ranks are fused.
 
     `fallback` are lanes that run only if no lane that looks at words or letters found anything.
     """
@@ -38,22 +35,18 @@ class Plan:
 
 def plan_for(mode: Mode, intent: Intent, settings: Settings, repairs: Collection[str] = ()) -> Plan:
     """The plan for a query of this intent, whose words were repaired in these ways."""
+    dense = {Lane.DENSE: settings.ranking.dense_weight}
+    exact, identity = {Lane.EXACT: 1.0}, {Lane.IDENTITY: 1.0}
     if mode == Mode.EXACT:
-        return Plan(intent, {Lane.EXACT: settings.ranking.exact_weight or 1.0}, {})
-    quieter = settings.ranking.keyword_dense_weight if intent.keyword else 1.0
-    dense = {Lane.DENSE: settings.ranking.dense_weight * quieter}
+        return Plan(intent, exact, {})
     if mode == Mode.SEMANTIC:
         return Plan(intent, dense, {})
-    weights = {Lane.LEXICAL: settings.ranking.lexical_weight}
-    fallback = {}
-    if settings.ranking.exact_weight:
-        exact = {Lane.EXACT: settings.ranking.exact_weight}
-        if mode == Mode.HYBRID and (intent in _LITERAL or not _FOREIGN.issuperset(repairs)):
-            weights |= exact
-        else:
-            fallback = exact
-    if mode == Mode.HYBRID:
-        weights |= dense
-        if settings.ranking.identity_weight:
-            weights |= {Lane.IDENTITY: settings.ranking.identity_weight}
-    return Plan(intent, weights, fallback)
+    lexical = {Lane.LEXICAL: settings.ranking.lexical_weight}
+    letters = settings.experiment.letters
+    if mode == Mode.LEXICAL:
+        return Plan(intent, lexical, exact if letters else {})
+    if not letters:
+        return Plan(intent, lexical | dense, {})
+    if intent in _LITERAL or not _FOREIGN.issuperset(repairs):
+        return Plan(intent, lexical | exact | dense | identity, {})
+    return Plan(intent, lexical | dense | identity, exact)

@@ -3,15 +3,16 @@
 Computed here, once, from the counts that a store tells, so that every store ranks alike.
 BM25F after Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields"
 (CIKM 2004): counts are weighted and normalised per field, added, and saturated once per word.
+Both are told as shares of what the query could reach, from 0 to 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
-from twolane.model.candidate import Candidate, Frequencies
+from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.document import FIELDS
 from twolane.model.scope import Word
 
@@ -35,118 +36,75 @@ _SATURATION = 1.2
 # The place, the weight and the share of length of each field.
 _FIELDS = tuple((place, WEIGHTS[name], _LENGTH_SHARE[name]) for place, name in enumerate(FIELDS))
 
-# The place of a field, and what one occurrence counts there.
-_Field = tuple[int, float]
 
+class WordScore(NamedTuple):
+    """What a document's words are worth, as shares of what the query could reach.
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A candidate with its score.
-
-    `coverage` is the share of the query's information that the document holds:
-    1.0 when it holds every word, near 0 when it holds only a common one.
+    `coverage` is 1 when it holds every word, and near 0 when it holds only a common one.
+    `trusts` has the share that each word of the query adds to it, 0 for one that it lacks.
     """
 
-    id: str
-    languages: tuple[str, ...]
-    score: float
+    bm25f: float
     coverage: float
-    matched: tuple[str, ...]
+    trusts: tuple[float, ...]
 
 
-def score(
-    words: Sequence[Word],
-    candidates: Sequence[Candidate],
-    frequencies: Frequencies,
-    *,
-    by_coverage: bool = True,
-) -> list[Scored]:
-    """The candidates that hold any of the words, best first, ties by id.
+class Bm25f:
+    """Scores documents for the words of one query."""
 
-    The order is BM25F times coverage: all words first in effect,
-    then most of them, then some, and rare words count for more than common ones.
-    Without `by_coverage` it is BM25F alone.
-    """
-    weighed = [
-        (word.keys[: len(word.own)], word.kin, idf(word, frequencies), word.weight, word.text)
-        for word in words
-    ]
-    total = sum(weight for _, _, weight, _, _ in weighed) or 1.0
-    averages = [frequencies.average_lengths.get(name) or 1.0 for name in FIELDS]
-    scored = []
-    for candidate in candidates:
-        fields, counts = _fields(candidate, averages), candidate.frequencies
+    def __init__(self, words: Sequence[Word], frequencies: Frequencies) -> None:
+        self.words = words
+        idfs = [idf(word, frequencies) for word in words]
+        total = sum(idfs) or 1.0
+        self._weighed = [
+            (word.keys, word.weight * weight / total)
+            for word, weight in zip(words, idfs, strict=True)
+        ]
+        averages = [frequencies.average_lengths.get(name) or 1.0 for name in FIELDS]
+        self._fields = [
+            (place, weight, 1 - share, share / averages[place]) for place, weight, share in _FIELDS
+        ]
+
+    def of(self, document: DocumentTerms) -> WordScore:
+        """The score of a document."""
+        counts, lengths = document.frequencies, document.lengths
+        fields = [
+            (place, weight / (free + per_word * lengths[place]))
+            for place, weight, free, per_word in self._fields
+            if lengths[place]
+        ]
         points = covered = 0.0
-        matched = []
-        for terms, kin, weight, typed, text in weighed:
-            count, trust = _times(terms, counts, fields), typed
-            if not count and kin:
-                count, likeness = _kinship(kin, counts, fields)
-                trust = typed * likeness
+        trusts = []
+        for terms, trust in self._weighed:
+            count = _weighted(terms, counts, fields)
             if count:
-                points += trust * weight * count / (_SATURATION + count)
-                covered += trust * weight
-                matched.append(text)
-        if matched:
-            coverage = covered / total
-            scored.append(
-                Scored(
-                    candidate.id,
-                    candidate.languages,
-                    points * coverage if by_coverage else points,
-                    coverage,
-                    tuple(matched),
-                )
-            )
-    scored.sort(key=lambda one: (-one.score, one.id))
-    return scored
+                points += trust * count / (_SATURATION + count)
+                covered += trust
+            trusts.append(trust if count else 0.0)
+        return WordScore(points, covered, tuple(trusts))
 
 
 def idf(word: Word, frequencies: Frequencies) -> float:
-    """The word's inverse document frequency; its commonest stem decides.
-
-    A word that no document holds is as rare as those that mean the same.
-    """
+    """The word's inverse document frequency; its commonest stem decides."""
     frequency = frequencies.document_frequency
-    held = [frequency.get(key, 0) for key in word.keys]
-    containing = max(held[: len(word.own)], default=0) or max(held, default=0)
+    containing = max((frequency.get(key, 0) for key in word.keys), default=0)
     documents = max(frequencies.documents, containing)
     return log(1 + (documents - containing + 0.5) / (containing + 0.5))
 
 
-def _times(
+# The place of a field, and what one occurrence counts there.
+_Field = tuple[int, float]
+
+
+def _weighted(
     terms: Sequence[str], counts: Mapping[str, Sequence[int]], fields: Sequence[_Field]
 ) -> float:
-    """How often any of the terms occurs, by what an occurrence counts in each field."""
-    held = [counts[term] for term in terms if term in counts]
-    count = 0.0
-    if held:
-        for place, factor in fields:
-            for one in held:
-                if one[place]:
-                    count += one[place] * factor
-    return count
-
-
-def _kinship(
-    kin: Sequence[tuple[str, float]],
-    counts: Mapping[str, Sequence[int]],
-    fields: Sequence[_Field],
-) -> tuple[float, float]:
-    """How often words that mean the same occur, and how surely they do."""
-    count = surest = 0.0
-    for term, likeness in kin:
-        found = _times((term,), counts, fields)
-        if found:
-            count += likeness * found
-            surest = max(surest, likeness)
-    return count, surest
-
-
-def _fields(candidate: Candidate, averages: Sequence[float]) -> list[_Field]:
-    """The candidate's fields that are not empty, and what each occurrence counts there."""
-    return [
-        (place, weight / (1 - share + share * (length / averages[place])))
-        for (place, weight, share), length in zip(_FIELDS, candidate.lengths, strict=True)
-        if length
-    ]
+    """How often the terms occur, each occurrence by the weight and length of its field."""
+    total = 0.0
+    for term in terms:
+        if term in counts:
+            in_fields = counts[term]
+            for place, weight in fields:
+                if in_fields[place]:
+                    total += weight * in_fields[place]
+    return total

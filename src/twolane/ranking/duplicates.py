@@ -1,15 +1,14 @@
 """Copies: documents that say the same in the same words.
 
-Copies of one note would fill a page that has room for other answers, so they come after those, and
-share one rank in each lane.
+Copies of one note would fill a page that has room for other answers, so they come after those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from twolane.model.candidate import Fused, Hit
+from twolane.model.candidate import Candidate
 from twolane.model.scope import ANYWHERE
 from twolane.ports.documents import DocumentStore, Part, Stored
 from twolane.text.shingles import WIDTH, hashes, resemblance
@@ -19,7 +18,7 @@ from twolane.text.tokens import fold
 # shares less.
 _SAME = 0.8
 
-# So many documents of each list, a page of them, are looked at before all are.
+# So many documents, a page of them, are looked at before all are.
 _HEAD = 20
 
 # Texts that share so much share one of their smallest hashes.
@@ -39,43 +38,39 @@ def are_copies(one: Stored, other: Stored) -> bool:
     )
 
 
-def originals(documents: DocumentStore, lists: Iterable[Sequence[Hit | Fused]]) -> dict[str, str]:
+def collapse_duplicates(
+    documents: DocumentStore, ranked: Sequence[Candidate], wanted: int
+) -> list[Candidate]:
+    """The ranking with every copy of a document above it behind the first `wanted` others.
+
+    A document names its copies, and a copy the document.
+    """
+    same = _find_originals(documents, [one.id for one in ranked])
+    if not same:
+        return list(ranked)
+    copies: dict[str, list[Candidate]] = {}
+    for one in ranked:
+        one.copy_of, one.copies = same.get(one.id), ()
+        if one.copy_of:
+            copies.setdefault(one.copy_of, []).append(one)
+    distinct = [one for one in ranked if not one.copy_of]
+    for one in distinct:
+        one.copies = tuple(copy.id for copy in copies.get(one.id, ()))
+    behind = [one for one in ranked if one.copy_of]
+    return [*distinct[:wanted], *behind, *distinct[wanted:]]
+
+
+def _find_originals(documents: DocumentStore, ids: Sequence[str]) -> dict[str, str]:
     """By copy, the first of the listed documents that it is a copy of."""
-    ids = [[one.id for one in each] for each in lists]
     found: dict[str, str] = {}
     # Most libraries have no copies; where the first are none, further ones do no harm.
     for depth in (_HEAD, None):
-        listed = list(dict.fromkeys(id for each in ids for id in each[:depth]))
-        held = documents.get(listed, ANYWHERE, _SKETCHES) if len(listed) > 1 else {}
-        found = _originals(listed, {id: one for id, one in held.items() if one.sketch})
+        listed = ids[:depth]
+        stored = documents.get(listed, ANYWHERE, _SKETCHES) if len(listed) > 1 else {}
+        found = _originals(listed, {id: one for id, one in stored.items() if one.sketch})
         if not found:
             break
     return found
-
-
-def folded(fused: Sequence[Fused], same: Mapping[str, str], wanted: int) -> list[Fused]:
-    """The ranking with every copy of a document above it behind the first `wanted` others.
-
-    `same` tells which documents say the same: those with one original, and the original.
-    A document names its copies, and a copy the document.
-    """
-    if not same:
-        return list(fused)
-    first: dict[str, str] = {}
-    copies: dict[str, list[Fused]] = {}
-    distinct = []
-    for one in fused:
-        best = first.setdefault(same.get(one.id, one.id), one.id)
-        if best == one.id:
-            distinct.append(one)
-        else:
-            copies.setdefault(best, []).append(one._replace(copy_of=best))
-    named = [
-        one._replace(copies=tuple(copy.id for copy in copies[one.id])) if one.id in copies else one
-        for one in distinct
-    ]
-    behind = sorted((one for each in copies.values() for one in each), key=_place)
-    return [*named[:wanted], *behind, *named[wanted:]]
 
 
 def _originals(ids: Sequence[str], stored: Mapping[str, Stored]) -> dict[str, str]:
@@ -109,7 +104,3 @@ def _akin(one: Stored, other: Stored) -> bool:
     """Whether one is called as the other, or as the other with something added."""
     short, long = sorted((fold(one.document.title), fold(other.document.title)), key=len)
     return short in long
-
-
-def _place(one: Fused) -> tuple[float, str]:
-    return -one.score, one.id

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from twolane.model.candidate import Hit, Names
+from twolane.model.answer import Feature, Lane
+from twolane.model.candidate import Candidate, Names
 from twolane.model.scope import Scope
 from twolane.ports.lexical import LexicalIndex
 from twolane.text.names import key, keys
@@ -58,10 +59,12 @@ class _Reading(NamedTuple):
         return cls(typed, trust, slips(typed), _digits(typed), frozenset(typed))
 
 
-def identity_hits(lexical: LexicalIndex, text: str, scope: Scope, *, limit: int) -> list[Hit]:
+def named_candidates(
+    lexical: LexicalIndex, text: str, scope: Scope, *, limit: int
+) -> list[Candidate]:
     """The few documents that go by this name, most alike first; ties by id.
 
-    The score, which is also the vote, is 1 for the name as it is, the share that was typed for
+    The feature is 1 for the name as it is, the share that was typed for
     the beginning of one, and less for each slip.
     """
     readings = list(_readings(text)) if len(text) <= _LONGEST else []
@@ -72,13 +75,13 @@ def identity_hits(lexical: LexicalIndex, text: str, scope: Scope, *, limit: int)
             break
         alike = [(_likeness(one, readings), one) for one in named]
         alike.sort(key=lambda pair: (-pair[0], pair[1].id))
-        hits = [
-            Hit(one.id, one.languages, likeness, vote=likeness, matched=(text,))
-            for likeness, one in alike[:limit]
+        found = [
+            Candidate(one.id, one.languages, {Feature.NAME: likeness}, {Lane.IDENTITY: rank})
+            for rank, (likeness, one) in enumerate(alike[:limit], start=1)
             if likeness > 0
         ]
-        if hits:
-            return hits
+        if found:
+            return found
     return []
 
 

@@ -1,6 +1,7 @@
-"""The lanes: each answers a query with a ranked list of documents.
+"""The lanes: each answers a query with a ranked list of candidates.
 
-A lane knows ports, not adapters, and one query at a time; fusion brings lanes together.
+A lane knows ports, not adapters, and one query at a time. It measures its features for what
+other lanes found, too.
 """
 
 from __future__ import annotations
@@ -8,258 +9,150 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import isnan
 from typing import TYPE_CHECKING
 
-from twolane.embedding.sentence_codes import nearest_sentences
+from twolane.embedding.sentence_codes import nearest_sentences, sentence_part
 from twolane.model import deadlines
-from twolane.model.candidate import Candidate, Frequencies, Hit, Neighbour
+from twolane.model.answer import Feature, Lane
+from twolane.model.candidate import Candidate, DocumentTerms, Frequencies, Neighbour
 from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope, Word
-from twolane.model.space import Generation, Space
+from twolane.model.space import Generation
 from twolane.ports.lexical import LexicalIndex
 from twolane.ports.vectors import VectorIndex
-from twolane.query import Query
-from twolane.ranking.bm25f import score
-from twolane.ranking.parallel_documents import Bounds, Lifted, lifted
+from twolane.query.analyzer import AnalyzedQuery
+from twolane.ranking.background import Usual
+from twolane.ranking.bm25f import Bm25f
+from twolane.ranking.features import WordFeatures
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
 
-# The engine's own order picks this many candidates per document wanted; ours then ranks them.
-_CANDIDATES_PER_HIT = 2
-
-# Similarity of the best passage at which a space is at a loss, and at which it is sure.
-# Measured on the development sets; a space that is not here is always believed.
-_CONFIDENCE: dict[str, tuple[float, float]] = {
-    "use": (0.10, 0.35),
-    "e5": (0.15, 0.40),
-    "ensemble": (0.05, 0.30),
-}
-
-# Even a lane at a loss is heard a little: its guess is better than none.
-_LEAST_CONFIDENCE = 0.1
+# The engine's own order picks this many documents per document wanted; ours then ranks them.
+_PICKED_PER_CANDIDATE = 2
 
 # So many passages of a document are looked at sentence by sentence; more would change little.
 _CLOSELY = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LaneResult:
     """What a lane brought back, how long it took, and what went wrong if it could not run."""
 
-    hits: Sequence[Hit]
+    candidates: Sequence[Candidate]
     ms: float
     generation: Generation | None = None
     failure: str | None = None
     remark: str | None = None
-    translated: Sequence[Hit] = ()
 
 
-def in_time(find: Callable[[], Sequence[Hit]], *others: Callable[[], Sequence[Hit]]) -> Found:
-    """What a lane finds within the time of the question, by itself and then by translation.
+def in_time(find: Callable[[], Sequence[Candidate]]) -> LaneResult:
+    """What a lane finds within the time of the question.
 
     A lane that was stopped gives what it has, if it has anything; what it says is why.
     """
     started = time.perf_counter()
-    found: list[Sequence[Hit]] = []
-    late = None
+    found: Sequence[Candidate] = ()
+    failure = remark = None
     try:
-        found.append(find())
-        found += [one() for one in others]
-        late = deadlines.reason() if deadlines.is_over() else None
+        found = find()
+        remark = deadlines.reason() if deadlines.is_over() else None
     except TooSlow as error:
-        late = error.reason
+        failure = error.reason
     taken = (time.perf_counter() - started) * 1000
-    if not found:
-        return Found((), taken, failure=late)
-    return Found(found[0], taken, remark=late, translated=found[1] if found[1:] else ())
+    return LaneResult(found, taken, failure=failure, remark=remark)
 
 
-def lexical_hits(
-    lexical: LexicalIndex,
-    query: Query,
-    scope: Scope,
-    *,
-    limit: int,
-    common_share: float,
-    coverage_power: float,
-    relaxation: str = "graded",
-) -> list[Hit]:
+class LexicalLane:
     """Documents by their words: all words first, then most, then some.
 
-    A hit votes by its coverage, the share of the query's information that it holds:
-    a match of every word speaks with full weight, a match of one common word hardly at all.
-    `relaxation` narrows this to documents with `all` words, or widens it to those with `any`,
-    each with a full vote.
+    `relaxation` narrows this to documents with `all` words, or widens it to those with `any`.
     A query of nothing but demands (phrases, `AND`, `OR`, `NOT`) is met or not met, never in part.
     """
-    if not query.marks and scope.clause is None:
-        return []
-    frequencies = lexical.document_frequencies(query.marks, scope)
-    if relaxation == "all" and query.words:
-        candidates = lexical.candidates(
-            query.words,
-            scope,
-            every=True,
-            limit=limit * _CANDIDATES_PER_HIT,
-            count=query.marks,
-        )
-    else:
-        candidates = _candidates(lexical, query, scope, frequencies, limit, common_share)
-    # Who meets demands alone has all that was asked for: of `a OR b` one is enough.
-    demands_alone = not query.words and query.clause is not None
-    graded = relaxation != "any" and not demands_alone
-    ranked = score(query.marks, candidates, frequencies, by_coverage=graded)
-    hits = [
-        Hit(
-            one.id,
-            one.languages,
-            one.score,
-            vote=one.coverage**coverage_power if graded else 1.0,
-            matched=one.matched,
-        )
-        for one in ranked
-    ]
-    if not query.marks:
-        hits = [Hit(candidate.id, candidate.languages, 0.0) for candidate in candidates]
-    return hits[:limit]
 
+    def __init__(
+        self,
+        index: LexicalIndex,
+        query: AnalyzedQuery,
+        *,
+        common_share: float,
+        relaxation: str = "graded",
+    ) -> None:
+        self._index = index
+        self._query = query
+        self._common_share = common_share
+        self._relaxation = relaxation
+        # Who meets demands alone has all that was asked for: of `a OR b` one is enough.
+        parsed = query.parsed
+        self._demands_alone = not parsed.words and parsed.clause is not None
 
-def confidence(space: Space) -> Callable[[float], float]:
-    """How sure the space is of a query whose best passage is this similar, from 0 to 1."""
-    if space.embedder not in _CONFIDENCE:
-        return lambda similarity: 1.0
-    lost, sure = _CONFIDENCE[space.embedder]
-    return lambda similarity: min(1.0, max(_LEAST_CONFIDENCE, (similarity - lost) / (sure - lost)))
-
-
-@dataclass(frozen=True, slots=True)
-class Closer:
-    """How the dense lane looks closer at the passages that it found.
-
-    `sentence_weight` is what a document's best sentence counts beside its best passage, in the
-    dimensions `sentence_part`.
-    With `plausible`, the languages of the query, and `bounds`, documents that say the same in
-    different languages lift each other.
-    """
-
-    sentence_weight: float = 0.0
-    sentence_part: slice | None = None
-    plausible: frozenset[str] | None = None
-    bounds: Bounds | None = None
-
-
-AS_FOUND = Closer()
-
-
-def dense_hits(
-    vectors: VectorIndex,
-    generation: int,
-    vector: Vector,
-    scope: Scope,
-    *,
-    limit: int,
-    floor: float,
-    confidence: Callable[[float], float] = lambda similarity: 1.0,
-    closer: Closer = AS_FOUND,
-) -> list[Hit]:
-    """Documents by the meaning of their best passage and of their best sentence.
-
-    All hits vote with the lane's confidence in the best passage: where even that is hardly
-    similar, the query says little that can be understood, and the words should decide.
-    """
-    found = vectors.nearest(generation, vector, scope, limit=limit, floor=floor, detail=_CLOSELY)
-    vote = confidence(found[0].similarity) if found else 0.0
-    refined = _with_sentences(found, vector, closer)
-    if closer.plausible is None or closer.bounds is None:
-        ranked = [Lifted(one, one.similarity) for one in refined]
-    else:
-        ranked = lifted(refined, closer.plausible, closer.bounds)
-    return [
-        Hit(
-            one.neighbour.id,
-            one.neighbour.languages,
-            one.neighbour.similarity,
-            position=one.neighbour.position,
-            vote=vote,
-            counterpart=one.counterpart,
-            sentence=one.neighbour.sentence,
-        )
-        for one in ranked
-    ]
-
-
-def _with_sentences(
-    found: Sequence[Neighbour], vector: Vector, closer: Closer
-) -> Sequence[Neighbour]:
-    """The neighbours by the weighted mean of passage and best sentence, best first, ties by id.
-
-    The best sentence may stand in another passage than the best one; what is shown is the passage
-    that is best by both.
-    A passage that is a single sentence, or has none stored, is its own best sentence.
-    """
-    weight, part = closer.sentence_weight, closer.sentence_part
-    chunks = [chunk for one in found for chunk in one.chunks]
-    if part is None or not weight or not any(chunk.sentences for chunk in chunks):
+    def candidates(self, limit: int) -> list[Candidate]:
+        """The best documents by BM25F times coverage, ties by id."""
+        marks = self._query.parsed.marks
+        if not marks and self._query.scope.clause is None:
+            return []
+        bm25f = Bm25f(marks, self.frequencies)
+        graded = self._relaxation != "any" and not self._demands_alone
+        ranked = []
+        for document in self._picked(limit * _PICKED_PER_CANDIDATE):
+            score = bm25f.of(document)
+            if score.coverage or not marks:
+                order = score.bm25f * (score.coverage if graded else 1.0)
+                features = {Feature.BM25F: score.bm25f, Feature.COVERAGE: score.coverage}
+                ranked.append((order, Candidate(document.id, document.languages, features)))
+        ranked.sort(key=lambda pair: (-pair[0], pair[1].id))
+        found = [candidate for _, candidate in ranked[:limit]]
+        for rank, candidate in enumerate(found, start=1):
+            candidate.ranks[Lane.LEXICAL] = rank
         return found
-    import numpy as np
 
-    query = vector[part]
-    query = query / max(float(np.linalg.norm(query)), 1e-9)
-    nearest, which = nearest_sentences([chunk.sentences for chunk in chunks], query)
-    closest = [
-        chunk.similarity if isnan(one) else one
-        for chunk, one in zip(chunks, nearest.tolist(), strict=True)
-    ]
-    refined = []
-    start = 0
-    for one in found:
-        own = range(start, start + len(one.chunks))
-        shown = max(own, key=lambda at: chunks[at].similarity + weight * closest[at])
-        refined.append(
-            replace(
-                one,
-                position=chunks[shown].position,
-                similarity=(one.similarity + weight * max(closest[at] for at in own))
-                / (1 + weight),
-                sentence=which[shown] if which[shown] >= 0 else None,
-            )
+    def measure(self, candidates: Sequence[Candidate]) -> None:
+        """Give the candidates of all lanes the features of their words."""
+        marks, sequence = self._query.parsed.marks, self._query.sequence
+        if not candidates or not marks:
+            return
+        features = WordFeatures(marks, sequence, self.frequencies)
+        ids = [candidate.id for candidate in candidates]
+        documents = self._index.term_frequencies(ids, marks, sequence)
+        for candidate in candidates:
+            if candidate.id in documents:
+                measured, matched = features.of(documents[candidate.id])
+                if matched and self._demands_alone:
+                    measured[Feature.COVERAGE] = 1.0
+                candidate.features |= measured
+                candidate.matched = matched or candidate.matched
+
+    @cached_property
+    def frequencies(self) -> Frequencies:
+        """What is known of the query's words in the whole index, asked once."""
+        words = dict.fromkeys((*self._query.parsed.marks, *self._query.sequence))
+        return self._index.document_frequencies(list(words), self._query.scope)
+
+    def _picked(self, limit: int) -> list[DocumentTerms]:
+        """Documents for scoring; asks for weaker matches only while there are too few."""
+        words, marks = self._query.parsed.words, self._query.parsed.marks
+        ask = partial(
+            self._index.candidates,
+            scope=self._query.scope,
+            limit=limit,
+            count=marks,
         )
-        start = own.stop
-    return sorted(refined, key=lambda one: (-one.similarity, one.id))
-
-
-def _candidates(
-    lexical: LexicalIndex,
-    query: Query,
-    scope: Scope,
-    frequencies: Frequencies,
-    limit: int,
-    common_share: float,
-) -> list[Candidate]:
-    """Candidates for scoring; asks for weaker matches only while there are too few."""
-    ask = partial(
-        lexical.candidates,
-        scope=scope,
-        limit=limit * _CANDIDATES_PER_HIT,
-        count=query.marks,
-    )
-    if not query.words:
-        # Hard demands alone: the scope's clause selects, the marks only order the pool.
-        return ask(query.marks, every=False)
-    found = ask(query.words, every=True)
-    if len(found) >= limit * _CANDIDATES_PER_HIT or len(query.words) == 1:
+        if not words:
+            # Hard demands alone: the scope's clause selects, the marks only order the pool.
+            return ask(marks, every=False)
+        found = ask(words, every=True)
+        if len(found) >= limit or len(words) == 1 or self._relaxation == "all":
+            return found
+        selective = selective_words(words, self.frequencies, self._common_share)
+        found = _joined(found, ask(selective, every=False))
+        if len(found) < limit // _PICKED_PER_CANDIDATE and len(selective) < len(words):
+            found = _joined(found, ask(words, every=False))
         return found
-    selective = _selective(query.words, frequencies, common_share)
-    found = _joined(found, ask(selective, every=False))
-    if len(found) < limit and len(selective) < len(query.words):
-        found = _joined(found, ask(query.words, every=False))
-    return found
 
 
-def _selective(
+def selective_words(
     words: Sequence[Word], frequencies: Frequencies, common_share: float
 ) -> Sequence[Word]:
     """The words rare enough to pick candidates; the engine is slow on words that are everywhere."""
@@ -272,6 +165,109 @@ def _document_frequency(word: Word, frequencies: Frequencies) -> int:
     return max(frequencies.document_frequency.get(key, 0) for key in word.keys)
 
 
-def _joined(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
-    seen = {candidate.id for candidate in first}
-    return [*first, *(candidate for candidate in second if candidate.id not in seen)]
+def _joined(first: Sequence[DocumentTerms], second: Sequence[DocumentTerms]) -> list[DocumentTerms]:
+    seen = {document.id for document in first}
+    return [*first, *(document for document in second if document.id not in seen)]
+
+
+class DenseLane:
+    """Documents by meaning: how similar the query is to their passages, sentences, and all.
+
+    `vector` is the query in the generation's space, `usual` what is usual in it.
+    """
+
+    def __init__(
+        self,
+        vectors: VectorIndex,
+        generation: Generation,
+        vector: Vector,
+        scope: Scope,
+        usual: Usual,
+    ) -> None:
+        self.generation = generation
+        # The vector of each candidate's best passage, to tell documents that say the same.
+        self.passages: dict[str, Vector] = {}
+        self._vectors = vectors
+        self._vector = vector
+        self._scope = scope
+        self._usual = usual
+
+    def candidates(self, limit: int, *, floor: float = -1.0) -> list[Candidate]:
+        """The documents with the nearest passages, ties by id."""
+        found = self._measured(self._scope, limit, floor)
+        for rank, candidate in enumerate(found, start=1):
+            candidate.ranks[Lane.DENSE] = rank
+        return found
+
+    def measure(self, candidates: Sequence[Candidate]) -> None:
+        """Give candidates that other lanes found the features of their vectors."""
+        lacking = {one.id: one for one in candidates if Feature.PASSAGE not in one.features}
+        if not lacking:
+            return
+        scope = replace(self._scope, documents=tuple(lacking), clause=None)
+        for measured in self._measured(scope, len(lacking), -1.0):
+            candidate = lacking[measured.id]
+            candidate.features |= measured.features
+            candidate.position, candidate.sentence = measured.position, measured.sentence
+            candidate.similarity = measured.similarity
+
+    def _measured(self, scope: Scope, limit: int, floor: float) -> list[Candidate]:
+        found = self._vectors.nearest(
+            self.generation.number,
+            self._vector,
+            scope,
+            limit=limit,
+            floor=floor,
+            detail=_CLOSELY,
+        )
+        sentences = self._sentences(found)
+        measured = []
+        for near, (similarity, position, sentence) in zip(found, sentences, strict=True):
+            if near.vector is not None:
+                self.passages[near.id] = near.vector
+            features = {
+                Feature.PASSAGE: self._usual.standardised(near.similarity),
+                Feature.SENTENCE: self._usual.standardised(similarity),
+                Feature.DOCUMENT: self._usual.standardised(near.mean),
+            }
+            measured.append(
+                Candidate(
+                    near.id,
+                    near.languages,
+                    features,
+                    position=position,
+                    sentence=sentence,
+                    similarity=near.similarity,
+                )
+            )
+        return measured
+
+    def _sentences(self, found: Sequence[Neighbour]) -> list[tuple[float, int, int | None]]:
+        """By neighbour, its nearest sentence's similarity, and the passage and sentence to show.
+
+        The nearest sentence may stand in another passage than the nearest one; what is shown is
+        the passage that is near by both.
+        A passage that is a single sentence, or has none stored, is its own nearest sentence.
+        """
+        part = sentence_part(self.generation.space)
+        chunks = [chunk for near in found for chunk in near.chunks]
+        if part is None or not any(chunk.sentences for chunk in chunks):
+            return [(near.similarity, near.position, None) for near in found]
+        import numpy as np
+
+        query = self._vector[part]
+        query = query / max(float(np.linalg.norm(query)), 1e-9)
+        nearest, which = nearest_sentences([chunk.sentences for chunk in chunks], query)
+        closest = [
+            chunk.similarity if isnan(similarity) else similarity
+            for chunk, similarity in zip(chunks, nearest.tolist(), strict=True)
+        ]
+        told = []
+        start = 0
+        for near in found:
+            own = range(start, start + len(near.chunks))
+            start = own.stop
+            shown = max(own, key=lambda at: chunks[at].similarity + closest[at])
+            sentence = which[shown] if which[shown] >= 0 else None
+            told.append((max(closest[at] for at in own), chunks[shown].position, sentence))
+        return told

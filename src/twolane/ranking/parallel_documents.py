@@ -1,36 +1,28 @@
-"""Counterparts: documents that say the same in two languages.
+"""Parallel documents: those that say the same in two languages.
 
-The lexical lane can judge only one of the two, and the dense lane measures each by itself, with
-an error of its own.
-What is known of one of them holds for the other: so the dense lane lifts the lower of the two
-towards the higher, and fusion lets the lexical lane judge a translation by its original.
+Words can judge only one of the two, and meaning measures each by itself, with an error of its own.
+What is known of one of them holds for the other.
 That two passages say the same is seen by how near their vectors are to each other, which a
 multilingual model tells far better than how near a short query is to either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twolane.model.answer import Counterpart
-from twolane.model.candidate import Neighbour
+from twolane.model.candidate import Candidate
 from twolane.model.space import Space
 from twolane.settings.linear_algebra import one_thread
 
 if TYPE_CHECKING:
-    from twolane.ports.vectors import Matrix, Vector
-
-# How far a translation is lifted towards its original: a little less than all the way, so that
-# of two that say the same the one in the query's own language comes first.
-_LIFT = 0.9
+    from twolane.ports.vectors import Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Similarities at which two passages are no counterparts, and at which they surely are.
+    """Similarities at which two passages are not parallel, and at which they surely are.
 
     `part` are the dimensions that are compared: those of a model without an accent.
     """
@@ -49,73 +41,26 @@ _BOUNDS: dict[str, Bounds] = {
 }
 
 
-def bounds(space: Space) -> Bounds | None:
-    """When two passages of this space say the same in two languages; None where nobody knows."""
-    return _BOUNDS.get(space.embedder)
-
-
-@dataclass(frozen=True, slots=True)
-class Lifted:
-    """A neighbour with the similarity that it is ranked by, and the counterpart that counts."""
-
-    neighbour: Neighbour
-    similarity: float
-    counterpart: Counterpart | None = None
-
-
-def lifted(found: Sequence[Neighbour], plausible: AbstractSet[str], bounds: Bounds) -> list[Lifted]:
-    """The neighbours in order once each was lifted by its counterparts, ties by id.
-
-    `plausible` are the languages of the query; of two that tie, a document in one of them is first.
-    """
-    ours = [not plausible.isdisjoint(one.languages) for one in found]
-    if all(ours) or not any(ours):
-        return [Lifted(one, one.similarity) for one in found]
-    import numpy as np
-
-    closeness = _closeness(found, bounds)
-    similarities = np.array([one.similarity for one in found], np.float64)
-    # At full closeness this is the counterpart's own similarity, to the last bit.
-    raised = (1 - closeness) * similarities[:, None] + closeness * similarities[None, :]
-    by = np.argmax(raised, axis=1)
-    # Only a document in the query's language has an opinion of the lexical lane to lend.
-    lender = np.argmax(np.where(np.array(ours), closeness, 0.0), axis=1)
-    rows = []
-    for place, one in enumerate(found):
-        highest = float(raised[place, by[place]])
-        gain = highest - one.similarity
-        if ours[place]:
-            other = int(by[place]) if gain > 0 else place
-            similarity = highest
-        else:
-            other = int(lender[place])
-            similarity = one.similarity + _LIFT * gain
-        close = float(closeness[place, other])
-        counterpart = Counterpart(found[other].id, close) if close > 0 else None
-        rows.append((not ours[place], Lifted(one, similarity, counterpart)))
-    rows.sort(key=lambda row: (-row[1].similarity, row[0], row[1].neighbour.id))
-    return [row for _, row in rows]
-
-
 @one_thread()
-def _closeness(found: Sequence[Neighbour], bounds: Bounds) -> Matrix:
-    """How surely each two say the same, 0 where they share a language or have none."""
+def find_parallels(
+    candidates: Sequence[Candidate], passages: Mapping[str, Vector], space: Space
+) -> None:
+    """Tell each candidate which others say the same in another language, and how surely.
+
+    `passages` are the vectors of their best passages.
+    Documents that share a language, or have none, are never parallel.
+    """
     import numpy as np
 
-    vectors = np.stack([_vector(one)[bounds.part] for one in found])
+    bounds = _BOUNDS.get(space.embedder)
+    known = [one for one in candidates if one.id in passages and one.languages]
+    if bounds is None or len({one.languages for one in known}) < 2:
+        return
+    vectors = np.stack([passages[one.id][bounds.part] for one in known])
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    names = sorted({name for one in found for name in one.languages})
-    speaks = np.array([[name in one.languages for name in names] for one in found], np.float32)
-    mute = ~speaks.any(axis=1)
-    apart = (speaks @ speaks.T) == 0
-    apart[mute] = False
-    apart[:, mute] = False
+    names = sorted({name for one in known for name in one.languages})
+    speaks = np.array([[name in one.languages for name in names] for one in known], np.float32)
     share = (vectors @ vectors.T - bounds.unlike) / (bounds.alike - bounds.unlike)
-    closeness: Matrix = np.where(apart, np.clip(share, 0.0, 1.0), 0.0)
-    return closeness
-
-
-def _vector(neighbour: Neighbour) -> Vector:
-    if neighbour.vector is None:
-        raise ValueError(f"the vector of {neighbour.id} is missing")
-    return neighbour.vector
+    closeness = np.where(speaks @ speaks.T == 0, np.clip(share, 0.0, 1.0), 0.0)
+    for place, other in zip(*np.nonzero(closeness), strict=True):
+        known[place].parallels[known[other].id] = float(closeness[place, other])

@@ -2,7 +2,7 @@
 
 An agent that searches for somebody knows what it looks for: it can name the two or three words
 that must be there, say the question in other words, or imagine the answer.
-Each wording is one more ranked list; lists are fused by rank as the lanes are.
+Each wording is one more ranking, and what they say of a document is averaged.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 from twolane.model import deadlines
 from twolane.model.answer import Mode
-from twolane.model.candidate import Fused
+from twolane.model.candidate import Candidate
 from twolane.model.scope import Scope
 from twolane.query.intent import Intent
-from twolane.ranking.rankings import Ranked
+from twolane.ranking.model import chance
+from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
 
 # What has one of these shapes names its document; other words could only blur it.
@@ -57,19 +58,18 @@ def rank_phrasings(
     mode: Mode,
     limit: int,
     weight: float,
-) -> Ranked:
+) -> Ranking:
     """The ranking by the query and its other wordings, each of which has `weight`."""
-    ranked = searcher.rank(text, scope, mode=mode, limit=limit)
-    if ranked.intent in _NAMES:
-        return ranked
+    ranking = searcher.rank(text, scope, mode=mode, limit=limit)
+    if ranking.query.intent in _NAMES:
+        return ranking
     # The query's own filters and demands hold for every wording of it.
-    lists = [
-        searcher.rank(wording, ranked.scope, mode=way, limit=limit)
+    others = [
+        searcher.rank(wording, ranking.query.scope, mode=way, limit=limit)
         for wording, way in _wordings(phrasings, mode)
         if not deadlines.is_over()
     ]
-    ranked = _blended(ranked, lists, weight)
-    return replace(ranked, fused=searcher.folded(ranked.fused, limit))
+    return searcher.collapsed(_blended(ranking, others, weight), limit)
 
 
 def _wordings(phrasings: Phrasings, mode: Mode) -> list[tuple[str, Mode]]:
@@ -86,36 +86,31 @@ def _wordings(phrasings: Phrasings, mode: Mode) -> list[tuple[str, Mode]]:
     return wordings
 
 
-def _blended(ranked: Ranked, lists: Sequence[Ranked], weight: float) -> Ranked:
-    """All lists as one: a score is a sum over lists already, so sums are added."""
-    best: dict[str, Fused] = {one.id: _unfolded(one) for one in ranked.fused}
-    for other in lists:
-        for one in other.fused:
-            scaled = _scaled(_unfolded(one), weight)
-            best[one.id] = _added(best[one.id], scaled) if one.id in best else scaled
-    fused = sorted(best.values(), key=lambda one: (-one.score, one.id))
-    answerable = [one.answerable for one in (ranked, *lists) if one.answerable is not None]
-    return replace(ranked, fused=fused, answerable=any(answerable) if answerable else None)
+def _blended(ranking: Ranking, others: Sequence[Ranking], weight: float) -> Ranking:
+    """All rankings as one: the weighted mean of the log-odds that each gives a document.
 
-
-def _unfolded(one: Fused) -> Fused:
-    """What is a copy of what is told once all lists are one."""
-    return one._replace(copies=(), copy_of=None) if one.copies or one.copy_of else one
-
-
-def _scaled(one: Fused, weight: float) -> Fused:
-    contributions = tuple(
-        given._replace(weight=given.weight * weight, value=given.value * weight)
-        for given in one.contributions
-    )
-    return one._replace(score=one.score * weight, contributions=contributions)
-
-
-def _added(one: Fused, other: Fused) -> Fused:
-    relevances = [each.relevance for each in (one, other) if each.relevance is not None]
-    return one._replace(
-        score=one.score + other.score,
-        contributions=one.contributions + other.contributions,
-        position=one.position if one.position is not None else other.position,
-        relevance=max(relevances, default=None),
+    A ranking that does not have a document gives it what it gives its last one: at most that much.
+    """
+    given = [(ranking, 1.0), *((one, weight) for one in others if one.candidates)]
+    total = sum(share for _, share in given)
+    blended: dict[str, Candidate] = {}
+    for one, _ in reversed(given):
+        blended |= {each.id: each for each in one.candidates}
+    scores = dict.fromkeys(blended, 0.0)
+    for one, share in given:
+        own = {each.id: each.score for each in one.candidates}
+        least = min(own.values(), default=0.0)
+        for id in scores:
+            scores[id] += share * own.get(id, least)
+    for id, candidate in blended.items():
+        candidate.score = scores[id] / total
+        candidate.relevance = chance(candidate.score)
+    ordered = sorted(blended.values(), key=lambda one: (-one.score, one.foreign, one.id))
+    answers = [one.answerable for one, _ in given if one.answerable is not None]
+    found = {id: None for one, _ in given for id in one.found}
+    return replace(
+        ranking,
+        candidates=ordered,
+        found=tuple(found),
+        answerable=any(answers) if answers else None,
     )

@@ -1,21 +1,32 @@
-"""The read path up to the order of documents: text → query → lanes → fusion."""
+"""The read path up to the order of documents: text → query → lanes → features → model."""
 
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, partial
 
-from twolane.embedding.sentence_codes import sentence_part
-from twolane.embedding.spaces import Background, Embedders, Served, choose, embed_query
+from twolane.embedding.centring import block
+from twolane.embedding.spaces import Background as Threads
+from twolane.embedding.spaces import Embedders, Served, choose, embed_query
 from twolane.model import deadlines
-from twolane.model.answer import Degradation, Lane, LaneReport, Mode, Sort
-from twolane.model.candidate import Fused, Hit
+from twolane.model.answer import (
+    Contribution,
+    Degradation,
+    Feature,
+    Lane,
+    LaneReport,
+    Mode,
+    Sort,
+)
+from twolane.model.candidate import Candidate
 from twolane.model.deadlines import Deadline
 from twolane.model.errors import (
     EmbedderError,
@@ -26,22 +37,20 @@ from twolane.model.errors import (
 )
 from twolane.model.permissions import require
 from twolane.model.scope import Capability, Scope
-from twolane.model.space import Space
+from twolane.model.space import Generation
 from twolane.ports import Stores
-from twolane.query import Query
-from twolane.query.analyzer import Asked, Understanding
+from twolane.query.analyzer import AnalyzedQuery, QueryAnalyzer
 from twolane.query.plan import Plan, plan_for
-from twolane.ranking.duplicates import folded, originals
-from twolane.ranking.exact import exact_hits
-from twolane.ranking.fusion import Ranking, fuse
-from twolane.ranking.identity import identity_hits
-from twolane.ranking.lanes import Closer, Found, confidence, dense_hits, in_time, lexical_hits
-from twolane.ranking.parallel_documents import bounds
-from twolane.ranking.rankings import Ranked
-from twolane.ranking.relevance import DEPTH, LITERAL, Fits, answerable, rated
-from twolane.ranking.relevance_files import known_fits
-from twolane.ranking.signals import boosted, floored
-from twolane.ranking.translated import translated_hits
+from twolane.ranking.background import Background
+from twolane.ranking.duplicates import collapse_duplicates
+from twolane.ranking.exact import exact_candidates
+from twolane.ranking.fusion import fuse
+from twolane.ranking.identity import named_candidates
+from twolane.ranking.lanes import DenseLane, LaneResult, LexicalLane, in_time
+from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable
+from twolane.ranking.model_files import known_model
+from twolane.ranking.parallel_documents import find_parallels
+from twolane.ranking.rankings import Ranking
 from twolane.settings import Settings
 
 log = logging.getLogger("twolane")
@@ -50,7 +59,15 @@ log = logging.getLogger("twolane")
 _FEW = 10
 
 SWITCHED_OFF = "semantic search is switched off (semantic = false)"
-WAITING = "some passages wait for their vectors; until then they are found by their words alone"
+WAITING = "wait for their vectors; until then they are found by their words alone"
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """The lanes of one query, as far as they can measure features of what others found."""
+
+    lexical: LexicalLane | None
+    dense: DenseLane | None
 
 
 class Searcher:
@@ -70,9 +87,10 @@ class Searcher:
         self._embedders = embedders
         self._pinned = pinned
         self._stopping = stopping or threading.Event()
-        self._background = Background()
-        self._overdue: set[Future[Found]] = set()
-        self._understanding = Understanding(stores, settings)
+        self._threads = Threads()
+        self._overdue: set[Future[_Dense]] = set()
+        self._analyzer = QueryAnalyzer(stores, settings)
+        self._background = Background(stores.vectors)
         self._warned: set[tuple[Lane, str]] = set()
 
     def deadline(self) -> Deadline:
@@ -83,16 +101,16 @@ class Searcher:
         """End all answers that are being worked on, with TooSlow."""
         self._stopping.set()
 
-    def asked(
+    def analyze(
         self,
         text: str,
         scope: Scope | None = None,
         now: datetime | None = None,
         *,
         mode: Mode = Mode.HYBRID,
-    ) -> Asked:
+    ) -> AnalyzedQuery:
         """What the text asks for in the scope, where relative dates count from `now`."""
-        return self._understanding.asked(text, scope or Scope(), mode=mode, now=now)
+        return self._analyzer.analyze(text, scope or Scope(), mode=mode, now=now)
 
     def rank(
         self,
@@ -101,87 +119,29 @@ class Searcher:
         *,
         mode: Mode = Mode.HYBRID,
         limit: int | None = None,
-        asked: Asked | None = None,
-    ) -> Ranked:
+        query: AnalyzedQuery | None = None,
+    ) -> Ranking:
         """The ranking behind the answer, beyond its limit, with nothing made up to be shown.
 
         The limit only widens the lanes' pools where it is larger than they are.
-        `asked` is what the text was understood as, if that is known already.
+        `query` is what the text was analysed as, if that is known already.
         """
         require(scope, Capability.SEARCH)
         wanted = self._settings.search.limit if limit is None else limit
-        asked = asked or self.asked(text, scope, mode=mode)
-        plan = plan_for(mode, asked.intent, self._settings, [one.kind for one in asked.repairs])
-        found, degraded = self._run(asked, plan, wanted, scope)
+        query = query or self.analyze(text, scope, mode=mode)
+        plan = plan_for(mode, query.intent, self._settings, [one.kind for one in query.repairs])
+        lanes, found, degraded = self._run(query, plan, wanted, scope)
         with deadlines.time_to_show():
-            return self._ranked(asked, mode, wanted, plan.followed(found), found, degraded)
+            return self._ranking(query, mode, wanted, plan.followed(found), lanes, found, degraded)
 
-    def _ranked(
-        self,
-        asked: Asked,
-        mode: Mode,
-        wanted: int,
-        plan: Plan,
-        found: dict[Lane, Found],
-        degraded: tuple[Degradation, ...],
-    ) -> Ranked:
-        """What the lanes found as one ranking."""
-        query, narrowed = asked.query, asked.scope
-        same = self._same(one.hits for one in found.values()) if mode != Mode.EXACT else {}
-        fused = fuse(
-            [
-                Ranking(lane, plan.weights[lane], one.hits, one.translated)
-                for lane, one in found.items()
-            ],
-            translation=self._settings.ranking.translation_weight,
-            k=self._settings.ranking.rrf_k,
-            plausible=self._plausible(query),
-            same=same,
-        )
-        fused = boosted(self._stores.documents, fused, query, self._settings, datetime.now(UTC))
-        fused = folded(fused, same, wanted)
-        words = found.get(Lane.LEXICAL)
-        full = words is not None and len(words.hits) >= max(self._settings.search.pool, wanted)
-        with suppress(TooSlow):
-            fused = floored(
-                self._stores, fused, query, narrowed, self._settings, limit=wanted, full=full
-            )
-        generation = found[Lane.DENSE].generation if Lane.DENSE in found else None
-        fit = self._fits.of(found, generation.space if generation else None)
-        if mode == Mode.EXACT:
-            fit = LITERAL
-        if not query.marks and not query.meaning:
-            # Filters and signs ask for nothing that a document could be relevant to.
-            fit = None
-            fused = self._listed(narrowed, wanted) if asked.lists else fused
-        fused = rated(
-            fused,
-            fit,
-            count=max(wanted, DEPTH),
-            coverage_power=self._settings.ranking.coverage_power,
-        )
-        return Ranked(
-            query=query,
-            intent=asked.intent,
-            scope=narrowed,
-            plan=plan,
-            letters=asked.letters,
-            fused=fused,
-            lanes=tuple(
-                LaneReport(lane, plan.weights[lane], len(one.hits), one.ms)
-                for lane, one in found.items()
-            ),
-            degraded=degraded,
-            generation=generation.number if generation else None,
-            repairs=asked.repairs,
-            answerable=answerable(fused, fit),
-            translated=asked.translated,
-            lists=asked.lists,
-        )
-
-    def folded(self, fused: Sequence[Fused], wanted: int) -> list[Fused]:
+    def collapsed(self, ranking: Ranking, wanted: int) -> Ranking:
         """The ranking with copies behind the first `wanted` documents that are none."""
-        return folded(fused, self._same([fused]), wanted)
+        if not self._settings.ranking.fold_copies:
+            return ranking
+        documents = self._stores.documents
+        return replace(
+            ranking, candidates=collapse_duplicates(documents, ranking.candidates, wanted)
+        )
 
     def under(self, settings: Settings) -> Searcher:
         """A searcher of the same store and embedder under other settings; to be closed, too."""
@@ -189,41 +149,142 @@ class Searcher:
 
     def close(self) -> None:
         """Let the background threads end."""
-        self._background.close()
+        self._threads.close()
 
     @cached_property
-    def _fits(self) -> Fits:
-        return known_fits(self._settings)
+    def model(self) -> RankingModel:
+        """The weights that order results."""
+        return known_model(self._settings)
 
-    def _same(self, lists: Iterable[Sequence[Hit | Fused]]) -> dict[str, str]:
-        return (
-            originals(self._stores.documents, lists) if self._settings.ranking.fold_copies else {}
+    # -------------------------------------------------------------------------- the ranking
+
+    def _ranking(
+        self,
+        query: AnalyzedQuery,
+        mode: Mode,
+        wanted: int,
+        plan: Plan,
+        lanes: _Lanes,
+        found: Mapping[Lane, LaneResult],
+        degraded: tuple[Degradation, ...],
+    ) -> Ranking:
+        """What the lanes found as one ranking."""
+        dense = found.get(Lane.DENSE)
+        generation = dense.generation if dense else None
+        sure: bool | None = None
+        if query.filters_only:
+            # Filters ask for nothing that a document could be relevant to.
+            ranked = self._listed(query.scope, wanted)
+        elif mode == Mode.EXACT or not (query.parsed.marks or query.parsed.meaning):
+            ranked = _by_letters(found)
+            sure = bool(ranked) if mode == Mode.EXACT else None
+        else:
+            candidates = self._measured(query, lanes, found)
+            ranked = self._scored(candidates, lanes, plan, wanted)
+            pending = dense is not None and dense.remark is not None and WAITING in dense.remark
+            sure = None if pending else answerable(ranked, self.model.threshold)
+            if self._settings.ranking.fold_copies:
+                with suppress(TooSlow):
+                    ranked = collapse_duplicates(self._stores.documents, ranked, wanted)
+        return Ranking(
+            query=query,
+            plan=plan,
+            candidates=ranked,
+            found=tuple(one.id for one in ranked if self._matches(one)),
+            lanes=tuple(
+                LaneReport(lane, plan.weights[lane], len(one.candidates), one.ms)
+                for lane, one in found.items()
+            ),
+            degraded=degraded,
+            generation=generation.number if generation else None,
+            answerable=sure,
         )
 
-    def _plausible(self, query: Query) -> frozenset[str] | None:
-        if not self._settings.ranking.abstention or not query.reading.spoken:
-            return None
-        return query.reading.languages
+    def _measured(
+        self, query: AnalyzedQuery, lanes: _Lanes, found: Mapping[Lane, LaneResult]
+    ) -> list[Candidate]:
+        """The candidates of all lanes, each once, with all features that any lane can measure."""
+        candidates: dict[str, Candidate] = {}
+        for lane in found.values():
+            for one in lane.candidates:
+                known = candidates.setdefault(one.id, one)
+                if known is not one:
+                    _join(known, one)
+        if (own := query.languages) is not None:
+            for one in candidates.values():
+                one.foreign = bool(one.languages) and own.isdisjoint(one.languages)
+        measured = list(candidates.values())
+        # What is not measured in time stays missing; the answer says that it was late.
+        with suppress(TooSlow):
+            if lanes.lexical is not None:
+                lanes.lexical.measure(measured)
+            if lanes.dense is not None:
+                lanes.dense.measure(measured)
+        return measured
+
+    def _scored(
+        self, candidates: Sequence[Candidate], lanes: _Lanes, plan: Plan, wanted: int
+    ) -> list[Candidate]:
+        dense = lanes.dense
+        space = dense.generation.space if dense else None
+        if dense and space and self._settings.ranking.parallel_documents:
+            find_parallels(candidates, dense.passages, space)
+        scorer = Scorer.of(
+            self.model,
+            space,
+            by_words=lanes.lexical is not None,
+            by_meaning=dense is not None,
+        )
+        ranked = scorer.rank(candidates)
+        if self._settings.ranking.fusion == "rrf":
+            return fuse(ranked, plan.weights, k=self._settings.ranking.rrf_k)
+        by_id = {one.id: one for one in ranked}
+        for one in ranked[: max(wanted, DEPTH)]:
+            scorer.explain(one, by_id)
+        return ranked
+
+    def _matches(self, candidate: Candidate) -> bool:
+        """Whether a document is found by more than being the nearest of all that are not near."""
+        if candidate.matched or candidate.relevance is None:
+            return True
+        return candidate.ranks.keys() != {Lane.DENSE} or (
+            candidate.relevance >= self.model.threshold
+        )
+
+    def _listed(self, scope: Scope, wanted: int) -> list[Candidate]:
+        """A query of filters alone lists what they leave, newest first."""
+        found = self._stores.documents.list(scope, Sort.UPDATED, limit=wanted)
+        return [Candidate(one.id) for one in found]
+
+    # ---------------------------------------------------------------------------- the lanes
 
     def _run(
-        self, asked: Asked, plan: Plan, wanted: int, caller: Scope
-    ) -> tuple[dict[Lane, Found], tuple[Degradation, ...]]:
+        self, query: AnalyzedQuery, plan: Plan, wanted: int, caller: Scope
+    ) -> tuple[_Lanes, dict[Lane, LaneResult], tuple[Degradation, ...]]:
         """Run the lanes beside each other; the dense one within its time."""
-        query, scope, letters = asked.query, asked.scope, asked.letters
         pool = max(self._settings.search.pool, wanted)
-        waiting: Future[Found] | Found | None = None
-        if Lane.DENSE in plan.weights and query.meaning:
-            waiting = self._start_dense(query, scope, pool, caller)
-        found: dict[Lane, Found] = {}
+        waiting: Future[_Dense] | LaneResult | None = None
+        if Lane.DENSE in plan.weights and query.parsed.meaning:
+            waiting = self._start_dense(query, pool, caller)
+        found: dict[Lane, LaneResult] = {}
+        lexical = None
         if Lane.LEXICAL in plan.weights:
-            found[Lane.LEXICAL] = self._lexical(asked, pool)
-        if Lane.IDENTITY in plan.weights and letters:
-            found[Lane.IDENTITY] = self._by_letters(identity_hits, letters, scope, _FEW)
-        silent = not any(one.hits for one in found.values())
-        if letters and (Lane.EXACT in plan.weights or (Lane.EXACT in plan.fallback and silent)):
-            found[Lane.EXACT] = self._by_letters(exact_hits, letters, scope, pool)
+            lexical = LexicalLane(
+                self._stores.lexical,
+                query,
+                common_share=self._settings.ranking.common_share,
+                relaxation=self._settings.experiment.relaxation,
+            )
+            found[Lane.LEXICAL] = in_time(partial(lexical.candidates, pool))
+        if Lane.IDENTITY in plan.weights and query.literal:
+            found[Lane.IDENTITY] = self._by_letters(named_candidates, query, _FEW)
+        silent = not any(one.candidates for one in found.values())
+        wants_exact = Lane.EXACT in plan.weights or (Lane.EXACT in plan.fallback and silent)
+        if query.literal and wants_exact:
+            found[Lane.EXACT] = self._by_letters(exact_candidates, query, pool)
+        dense = None
         if waiting is not None:
-            found[Lane.DENSE] = self._finish_dense(waiting)
+            found[Lane.DENSE], dense = self._finish_dense(waiting)
         degraded = tuple(
             Degradation(lane, reason)
             for lane, one in found.items()
@@ -231,99 +292,87 @@ class Searcher:
         )
         for degradation in degraded:
             self._warn_once(degradation)
-        return {lane: one for lane, one in found.items() if not one.failure}, degraded
+        if lexical is not None and found[Lane.LEXICAL].failure:
+            lexical = None
+        ran = {lane: one for lane, one in found.items() if not one.failure}
+        return _Lanes(lexical, dense), ran, degraded
 
     def _by_letters(
-        self, find: Callable[..., list[Hit]], letters: str, scope: Scope, limit: int
-    ) -> Found:
+        self, find: Callable[..., list[Candidate]], query: AnalyzedQuery, limit: int
+    ) -> LaneResult:
         """What a lane finds that looks at letters; without it the others still answer."""
+        index = self._stores.lexical
         try:
-            return in_time(partial(find, self._stores.lexical, letters, scope, limit=limit))
+            return in_time(partial(find, index, query.literal, query.scope, limit=limit))
         except StoreError as error:
-            return Found((), 0.0, failure=str(error))
-
-    def _lexical(self, asked: Asked, pool: int) -> Found:
-        return in_time(
-            partial(
-                lexical_hits,
-                self._stores.lexical,
-                asked.query,
-                asked.scope,
-                limit=pool,
-                common_share=self._settings.ranking.common_share,
-                coverage_power=self._settings.ranking.coverage_power,
-                relaxation=self._settings.experiment.relaxation,
-            ),
-            partial(
-                translated_hits,
-                self._stores.lexical,
-                asked.translated,
-                asked.scope,
-                own=self._plausible(asked.query),
-                limit=pool,
-                coverage_power=self._settings.ranking.coverage_power,
-            ),
-        )
+            return LaneResult((), 0.0, failure=str(error))
 
     def _start_dense(
-        self, query: Query, scope: Scope, pool: int, asked: Scope
-    ) -> Future[Found] | Found:
-        if Capability.SEMANTIC not in asked.capabilities:
-            return Found((), 0.0, failure=str(NotPermitted(Capability.SEMANTIC)))
+        self, query: AnalyzedQuery, pool: int, caller: Scope
+    ) -> Future[_Dense] | LaneResult:
+        if Capability.SEMANTIC not in caller.capabilities:
+            return LaneResult((), 0.0, failure=str(NotPermitted(Capability.SEMANTIC)))
         if not self._settings.search.semantic:
-            return Found((), 0.0, failure=SWITCHED_OFF)
+            return LaneResult((), 0.0, failure=SWITCHED_OFF)
         self._overdue = {future for future in self._overdue if not future.done()}
         if self._overdue:
-            return Found((), 0.0, failure="the embedder is still busy with an earlier query")
-        return self._background.submit(lambda: self._dense(query, scope, pool))
+            return LaneResult((), 0.0, failure="the embedder is still busy with an earlier query")
+        return self._threads.submit(lambda: self._dense(query, pool))
 
-    def _dense(self, query: Query, scope: Scope, pool: int) -> Found:
+    def _dense(self, query: AnalyzedQuery, pool: int) -> _Dense:
         started = time.perf_counter()
+
+        def taken() -> float:
+            return (time.perf_counter() - started) * 1000
+
         while True:
             served = None
             try:
                 served = self._served()
-                ask = partial(self._meant, served, query, scope, pool)
-                hits = served.steadily(self._stores.vectors, ask)
+                ask = partial(self._near, served, query, pool)
+                lane, candidates = served.steadily(self._stores.vectors, ask)
             except (EmbedderError, StoreError) as error:
                 if served is None or not self._is_gone(served):
-                    taken = (time.perf_counter() - started) * 1000
-                    return Found((), taken, failure=str(error))
+                    return LaneResult((), taken(), failure=str(error)), None
                 continue
-            remark = served.remark or self._waiting(served, scope)
+            remark = served.remark or self._waiting(served, query.scope)
             # Of a generation that was dropped meanwhile nothing is there, and everything waits.
-            if (hits and not remark) or not self._is_gone(served):
-                taken = (time.perf_counter() - started) * 1000
-                return Found(hits, taken, served.generation, remark=remark)
+            if (candidates and not remark) or not self._is_gone(served):
+                return LaneResult(candidates, taken(), served.generation, remark=remark), lane
 
-    def _meant(self, served: Served, query: Query, scope: Scope, pool: int) -> Sequence[Hit]:
+    def _near(
+        self, served: Served, query: AnalyzedQuery, pool: int
+    ) -> tuple[DenseLane, list[Candidate]]:
         settings, generation = self._settings, served.generation
-        languages, brevity = query.reading.languages, settings.ranking.brevity
-        vector = embed_query(
-            served, query.meaning, languages, self._stores.vectors, brevity=brevity
-        )
+        parsed = query.parsed
+        vector = embed_query(served, parsed.meaning, parsed.reading.languages, self._stores.vectors)
         if settings.experiment.similarity == "cosine":
-            # Stored vectors have unit length; a query without its brevity is shorter.
             vector = vector / max(float(vector @ vector) ** 0.5, 1e-9)
+        known = self.model.of_space(generation.space)
         # Embedding has a time of its own, `embed_seconds`, and does not use up the lane's.
         with deadlines.within(self.deadline()):
-            return dense_hits(
-                self._stores.vectors,
-                generation.number,
-                vector,
-                scope,
-                limit=settings.experiment.dense_pool or pool,
-                floor=settings.search.min_similarity,
-                confidence=confidence(generation.space)
-                if settings.ranking.confidence
-                else lambda _: 1.0,
-                closer=self._closer(generation.space, query),
-            )
+            usual = self._background.usual(self._as_it_is(generation), known.usual)
+            if known.is_fitted:
+                # The weights were fitted to similarities as the space has them.
+                usual = replace(usual, mean=known.usual.mean)
+            lane = DenseLane(self._stores.vectors, generation, vector, query.scope, usual)
+            limit = settings.experiment.dense_pool or pool
+            return lane, lane.candidates(limit, floor=settings.search.min_similarity)
+
+    def _as_it_is(self, generation: Generation) -> Generation:
+        """The generation with its revision of now: means may be taken anew while it is asked."""
+        if block(generation.space) is None:
+            return generation
+        found = [one for one in self._stores.vectors.generations() if one == generation]
+        return found[0] if found else generation
 
     def _waiting(self, served: Served, scope: Scope) -> str | None:
         """That passages of the owner's documents wait for their vectors, if any do."""
         progress = self._stores.queue.progress(served.generation.number, scope)
-        return WAITING if progress.pending else None
+        if progress.failed and not progress.pending:
+            return f"{progress.failed:,} passages could not be embedded, and wait for another try"
+        total = progress.ready + progress.missing
+        return f"{progress.pending:,} of {total:,} passages {WAITING}" if progress.pending else None
 
     def _is_gone(self, served: Served) -> bool:
         """Whether the generation was dropped while it was asked: another one serves by now."""
@@ -339,35 +388,47 @@ class Searcher:
                 return Served(one, embedder)
         raise EmbedderUnavailable(f"generation {self._pinned} is gone, or its embedder is")
 
-    def _closer(self, space: Space, query: Query) -> Closer:
-        """How the space's passages are looked at once they are found."""
-        return Closer(
-            sentence_weight=self._settings.ranking.sentence_weight,
-            sentence_part=sentence_part(space),
-            plausible=query.reading.languages if query.reading.spoken else None,
-            bounds=bounds(space) if self._settings.ranking.counterparts else None,
-        )
-
-    def _finish_dense(self, waiting: Future[Found] | Found) -> Found:
-        if isinstance(waiting, Found):
-            return waiting
+    def _finish_dense(self, waiting: Future[_Dense] | LaneResult) -> _Dense:
+        if isinstance(waiting, LaneResult):
+            return waiting, None
         seconds = self._settings.search.embed_seconds
         try:
             return waiting.result(timeout=seconds)
         except TimeoutError:
             self._overdue.add(waiting)
-            return Found((), seconds * 1000, failure=f"the embedder took longer than {seconds:g} s")
-
-    def _listed(self, scope: Scope, wanted: int) -> list[Fused]:
-        """A query of filters alone lists what they leave, newest first."""
-        found = self._stores.documents.list(scope, Sort.UPDATED, limit=wanted)
-        return [Fused(one.id, 0.0, ()) for one in found]
+            late = f"the embedder took longer than {seconds:g} s"
+            return LaneResult((), seconds * 1000, failure=late), None
 
     def _warn_once(self, degradation: Degradation) -> None:
-        key = (degradation.lane, degradation.reason)
+        # Numbers change from search to search; the reason stays the same.
+        key = (degradation.lane, re.sub(r"\d+", "", degradation.reason))
         if key not in self._warned:
             self._warned.add(key)
             # What the user switched off themselves is worth no warning.
             off = self._settings.embedding.embedder == "none" or not self._settings.search.semantic
             level = logging.INFO if off else logging.WARNING
             log.log(level, "%s lane: %s", degradation.lane, degradation.reason)
+
+
+# What the dense lane found, and the lane itself where it could run.
+_Dense = tuple[LaneResult, DenseLane | None]
+
+
+def _join(known: Candidate, other: Candidate) -> None:
+    """Add what another lane measured of a document."""
+    known.features |= other.features
+    known.ranks |= other.ranks
+    known.matched = known.matched or other.matched
+    if other.similarity is not None:
+        known.position, known.sentence = other.position, other.sentence
+        known.similarity = other.similarity
+
+
+def _by_letters(found: Mapping[Lane, LaneResult]) -> list[Candidate]:
+    """What holds the letters that were typed, each verified: that is certain, and no estimate."""
+    candidates = list(found[Lane.EXACT].candidates) if Lane.EXACT in found else []
+    for candidate in candidates:
+        worth = candidate.features[Feature.EXACT]
+        candidate.score, candidate.relevance = worth, 1.0
+        candidate.contributions = (Contribution(Lane.EXACT, Feature.EXACT, worth, 1.0, worth),)
+    return candidates

@@ -6,36 +6,37 @@ from collections.abc import Sequence
 
 from twolane.model import deadlines
 from twolane.model.answer import Answer, Mode, Result
-from twolane.model.candidate import Fused
-from twolane.model.scope import ANYWHERE, Word
+from twolane.model.candidate import Candidate
+from twolane.model.scope import ANYWHERE
 from twolane.ports.documents import DocumentStore, Part
 from twolane.query import Query
-from twolane.ranking.rankings import Ranked
+from twolane.ranking.rankings import Ranking
 from twolane.results.exact import exact_result_of, only_by_letters
 from twolane.results.results import results_of
 
 
 def answer_of(
-    documents: DocumentStore, text: str, mode: Mode, ranked: Ranked, shown: Sequence[Fused]
+    documents: DocumentStore, text: str, mode: Mode, ranking: Ranking, shown: Sequence[Candidate]
 ) -> Answer:
     """The answer that shows some of a ranking."""
+    query = ranking.query
     with deadlines.time_to_show():
-        results = shown_results(documents, shown, ranked.query, ranked.letters, ranked.translated)
+        results = shown_results(documents, shown, query.parsed, query.literal)
     return Answer(
         query=text,
         mode=mode,
-        lanes=ranked.lanes,
-        degraded=ranked.degraded,
-        generation=ranked.generation,
+        lanes=ranking.lanes,
+        degraded=ranking.degraded,
+        generation=ranking.generation,
         took_ms=0.0,
         results=results,
-        repairs=ranked.repairs,
-        misread=ranked.query.misread,
-        intent=str(ranked.intent),
-        found=tuple(one.id for one in ranked.fused),
+        repairs=query.repairs,
+        misread=query.parsed.misread,
+        intent=str(query.intent),
+        found=ranking.found,
         collections=descriptions(documents, results),
-        answerable=ranked.answerable,
-        plan=ranked.plan.weights,
+        answerable=ranking.answerable,
+        plan=ranking.plan.weights,
     )
 
 
@@ -49,23 +50,22 @@ def descriptions(documents: DocumentStore, results: Sequence[Result]) -> dict[st
 
 def shown_results(
     store: DocumentStore,
-    fused: Sequence[Fused],
+    candidates: Sequence[Candidate],
     query: Query,
-    letters: str = "",
-    translated: Sequence[Word] = (),
+    literal: str = "",
 ) -> tuple[Result, ...]:
     """What is shown of documents that were found."""
-    ids = [one.id for one in fused]
+    ids = [one.id for one in candidates]
     held = store.get(ids, ANYWHERE, frozenset({Part.TEXT, Part.CHUNKS}))
     documents = {id: one.document for id, one in held.items()}
     chunks = {id: one.chunks for id, one in held.items()}
     by_letters = {
-        one.id: exact_result_of(one, documents[one.id], chunks.get(one.id, ()), letters)
-        for one in fused
+        one.id: exact_result_of(one, documents[one.id], chunks.get(one.id, ()), literal)
+        for one in candidates
         if one.id in documents and only_by_letters(one)
     }
-    others = [one for one in fused if one.id not in by_letters]
-    found = results_of(others, documents, chunks, query.marks, translated)
+    others = [one for one in candidates if one.id not in by_letters]
+    found = results_of(others, documents, chunks, query.marks)
     shown = {one.id: one for one in found} | by_letters
     # A document may go between the lanes and here; it is then rightly missing.
     return tuple(shown[id] for id in ids if id in shown)

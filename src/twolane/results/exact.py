@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from twolane.ingest.chunking import plain
 from twolane.model.answer import Lane, Result
-from twolane.model.candidate import Fused
+from twolane.model.candidate import Candidate
 from twolane.model.document import Chunk, Document
 from twolane.model.scope import Word
 from twolane.results.highlighting import highlighted, one_line, snippet
@@ -15,7 +15,7 @@ from twolane.text.substrings import places, spelled
 
 
 def exact_result_of(
-    fused: Fused,
+    candidate: Candidate,
     document: Document,
     chunks: Sequence[Chunk],
     text: str,
@@ -43,15 +43,17 @@ def exact_result_of(
         title_html=highlighted(title, _mentions(title, needle)),
         tags=document.tags,
         updated=document.updated,
-        score=fused.score,
+        score=candidate.score,
         heading=chunk.headings if chunk else (),
         lines=(chunk.first_line, chunk.last_line) if chunk else None,
         snippet=snippet(shown, found, sought(one), length if found else opening),
-        contributions=fused.contributions,
-        relevance=fused.relevance,
-        signs=fused.signs,
-        copies=fused.copies,
-        copy_of=fused.copy_of,
+        contributions=candidate.contributions,
+        relevance=candidate.relevance,
+        ranks=candidate.ranks,
+        matched=candidate.matched,
+        foreign=candidate.foreign,
+        copies=candidate.copies,
+        copy_of=candidate.copy_of,
     )
 
 
@@ -100,7 +102,6 @@ def _mentions(text: str, needle: str) -> list[Mention]:
     return [Mention(start, end, 1) for start, end in places(text, needle)]
 
 
-def only_by_letters(fused: Fused) -> bool:
+def only_by_letters(candidate: Candidate) -> bool:
     """Whether words did not find the document, so that its letters have to be shown."""
-    lanes = [one.lane for one in fused.contributions]
-    return Lane.EXACT in lanes and Lane.LEXICAL not in lanes
+    return Lane.EXACT in candidate.ranks and Lane.LEXICAL not in candidate.ranks

@@ -10,12 +10,13 @@ from functools import partial
 
 from twolane.model import deadlines
 from twolane.model.answer import Answer, Degradation, Lane, Mode, Order, Place, Sort
-from twolane.model.candidate import Fused
+from twolane.model.candidate import Candidate
 from twolane.model.errors import BadInput, TooSlow
 from twolane.model.permissions import require
 from twolane.model.scope import All, Capability, Clause, Phrase, Scope
 from twolane.ports.documents import DocumentStore
-from twolane.query.analyzer import Asked
+from twolane.query.analyzer import AnalyzedQuery
+from twolane.ranking.model import likely
 from twolane.ranking.search import Searcher
 from twolane.results.answers import answer_of, descriptions, shown_results
 from twolane.results.cursors import Cursor, has_moments, question, read_cursor, short, write_cursor
@@ -32,7 +33,16 @@ class Pages:
         self._searcher = searcher
         self._pool = pool
 
-    def page(self, text: str, scope: Scope, order: Order, *, mode: Mode, limit: int) -> Answer:
+    def page(
+        self,
+        text: str,
+        scope: Scope,
+        order: Order,
+        *,
+        mode: Mode,
+        limit: int,
+        min_relevance: float = 0.0,
+    ) -> Answer:
         """The page of an answer that the order and its cursor name.
 
         A document that does not change comes once, whatever is written between two pages;
@@ -41,17 +51,17 @@ class Pages:
         """
         require(scope, Capability.SEARCH)
         started = time.perf_counter()
-        asked = self._searcher.asked(text, scope, mode=mode)
-        sort = _sort(asked, order, mode)
+        query = self._searcher.analyze(text, scope, mode=mode)
+        sort = _sort(query, order, mode)
         if order.reverse and sort == Sort.RELEVANCE:
             raise BadInput("relevance goes one way only; sort by updated, created, used or title")
         name = question(text, scope, mode, sort, order.reverse)
-        now = datetime.now(UTC) if has_moments(asked.scope) else None
+        now = datetime.now(UTC) if has_moments(query.scope) else None
         cursor = read_cursor(order.cursor, name) if order.cursor else Cursor(now)
         if order.cursor and cursor.asked:
             # Dates like `30d` count from when the first page was asked for.
-            asked = self._searcher.asked(text, scope, cursor.asked, mode=mode)
-        turn = _Turn(text, scope, mode, limit, sort, order.reverse, cursor, asked)
+            query = self._searcher.analyze(text, scope, cursor.asked, mode=mode)
+        turn = _Turn(text, scope, mode, limit, min_relevance, sort, order.reverse, cursor, query)
         answer, rest = self._ranked(turn) if sort == Sort.RELEVANCE else self._listed(turn)
         took = (time.perf_counter() - started) * 1000
         return replace(answer, took_ms=took, next=write_cursor(rest, name) if rest else None)
@@ -59,26 +69,27 @@ class Pages:
     def _ranked(self, turn: _Turn) -> tuple[Answer, Cursor | None]:
         seen = turn.cursor.seen
         wanted = min(len(seen) + turn.limit, DEEPEST)
-        ranked = self._searcher.rank(
-            turn.text, turn.scope, mode=turn.mode, limit=wanted, asked=turn.asked
+        ranking = self._searcher.rank(
+            turn.text, turn.scope, mode=turn.mode, limit=wanted, query=turn.query
         )
-        rest = [one for one in ranked.fused if not seen or short(one.id) not in seen]
+        found = likely(ranking.candidates, turn.min_relevance)
+        rest = [one for one in found if not seen or short(one.id) not in seen]
         shown = rest[: turn.limit]
         # A lane that brought all it may bring has perhaps more.
-        full = any(lane.hits >= max(self._pool, wanted) for lane in ranked.lanes)
-        more = len(rest) > turn.limit or (full and shown)
-        answer = answer_of(self._documents, turn.text, turn.mode, ranked, shown)
+        full = any(lane.hits >= max(self._pool, wanted) for lane in ranking.lanes)
+        more = len(rest) > turn.limit or (full and shown and not turn.min_relevance)
+        answer = answer_of(self._documents, turn.text, turn.mode, ranking, shown)
         if not more or wanted >= DEEPEST:
             return answer, None
         return answer, replace(turn.cursor, seen=seen | {short(one.id) for one in shown})
 
     def _listed(self, turn: _Turn) -> tuple[Answer, Cursor | None]:
-        asked, scope = turn.asked, _demanding(turn.asked)
+        query, scope = turn.query, _demanding(turn.query)
         places, found, degraded = self._places(scope, turn)
         shown = places[: turn.limit]
         with deadlines.time_to_show():
-            listed = [Fused(one.id, 0.0, ()) for one in shown]
-            results = shown_results(self._documents, listed, asked.query)
+            listed = [Candidate(one.id) for one in shown]
+            results = shown_results(self._documents, listed, query.parsed)
         answer = Answer(
             query=turn.text,
             mode=turn.mode,
@@ -87,9 +98,9 @@ class Pages:
             generation=None,
             took_ms=0.0,
             results=results,
-            repairs=asked.repairs,
-            misread=asked.query.misread,
-            intent=str(asked.intent),
+            repairs=query.repairs,
+            misread=query.parsed.misread,
+            intent=str(query.intent),
             found=tuple(one.id for one in found),
             collections=descriptions(self._documents, results),
         )
@@ -117,28 +128,29 @@ class _Turn:
     scope: Scope
     mode: Mode
     limit: int
+    min_relevance: float
     sort: Sort
     reverse: bool
     cursor: Cursor
-    asked: Asked
+    query: AnalyzedQuery
 
 
-def _demanding(asked: Asked) -> Scope:
+def _demanding(query: AnalyzedQuery) -> Scope:
     """The scope in which every word of the query must be there."""
-    words: list[Clause] = [Phrase((word,)) for word in asked.query.words]
-    if not words and (asked.lists or asked.query.marks):
-        return asked.scope
+    words: list[Clause] = [Phrase((word,)) for word in query.parsed.words]
+    if not words and (query.filters_only or query.parsed.marks):
+        return query.scope
     if not words:
         # Signs have no words, and must be there as they are.
-        words = [Phrase((), asked.letters)]
-    clause = asked.scope.clause
+        words = [Phrase((), query.literal)]
+    clause = query.scope.clause
     demands = words if clause is None else [clause, *words]
-    return replace(asked.scope, clause=All(tuple(demands)))
+    return replace(query.scope, clause=All(tuple(demands)))
 
 
-def _sort(asked: Asked, order: Order, mode: Mode) -> Sort:
+def _sort(query: AnalyzedQuery, order: Order, mode: Mode) -> Sort:
     """What to sort by: what is wanted if that can be, else what fits the query."""
-    if asked.lists:
+    if query.filters_only:
         if order.sort == Sort.RELEVANCE:
             raise BadInput("without words nothing is more relevant; add words, or sort by date")
         return order.sort or Sort.UPDATED

@@ -10,7 +10,7 @@ from twolane.ingest.chunking import plain
 from twolane.ingest.chunking.boilerplate import own_sentence_at
 from twolane.model import deadlines
 from twolane.model.answer import Lane, Result
-from twolane.model.candidate import Fused
+from twolane.model.candidate import Candidate
 from twolane.model.document import EMPTY, Chunk, Document
 from twolane.model.scope import Word
 from twolane.results.highlighting import highlighted, one_line, snippet
@@ -26,7 +26,7 @@ _OPENING = 150
 
 
 def result_of(
-    fused: Fused,
+    candidate: Candidate,
     document: Document,
     chunks: Sequence[Chunk],
     marks: Sequence[Word],
@@ -35,64 +35,60 @@ def result_of(
     opening: int = _OPENING,
     rarity: Mapping[str, float] = EMPTY,
 ) -> Result:
-    """The result that shows a fused document.
+    """The result that shows a candidate.
 
-    The passage that won is shown: the one with the query's words if the lexical lane gave more
-    than the dense lane, else the dense lane's own, unless another passage holds several words of
+    The passage that won is shown: the one with the query's words if words say more for the
+    document than meaning does, else the nearest one, unless another passage holds several words of
     the query and more of it: models are sure of documents, less of passages.
     A snippet has about `length` characters around the words, or `opening` without any.
     A passage that meaning found and that holds no sought word has its nearest sentence marked.
     `rarity` (term → inverse document frequency) lets rare words count more than common ones.
     """
-    return _result(fused, document, chunks, sought(marks, rarity), length, opening)
+    return _result(candidate, document, chunks, sought(marks, rarity), length, opening)
 
 
 def results_of(
-    fused: Iterable[Fused],
+    candidates: Iterable[Candidate],
     documents: Mapping[str, Document],
     chunks: Mapping[str, Sequence[Chunk]],
     marks: Sequence[Word],
-    translated: Sequence[Word] = (),
 ) -> tuple[Result, ...]:
-    """The results that show fused documents; one that is not among the documents is left out.
+    """The results that show candidates; one that is not among the documents is left out.
 
-    In those that the lexical lane read in translation the `translated` words are shown, too.
     Where the time of the question is over, no words are looked for, and how a document begins is
     shown.
     """
-    own = any_language = sought(marks)
-    if translated:
-        wider = {(word.own, word.prefix): word for word in translated}
-        any_language = sought([wider.get((one.terms, one.prefix), one) for one in marks])
-
-    def words_for(one: Fused) -> Sought:
-        if deadlines.is_over():
-            return sought(())
-        return any_language if translated and _read_in_translation(one) else own
-
+    words, nothing = sought(marks), sought(())
     return tuple(
-        _result(one, documents[one.id], chunks.get(one.id, ()), words_for(one), _LENGTH, _OPENING)
-        for one in fused
+        _result(
+            one,
+            documents[one.id],
+            chunks.get(one.id, ()),
+            nothing if deadlines.is_over() else words,
+            _LENGTH,
+            _OPENING,
+        )
+        for one in candidates
         if one.id in documents
     )
 
 
 def _result(
-    fused: Fused,
+    candidate: Candidate,
     document: Document,
     chunks: Sequence[Chunk],
     words: Sought,
     length: int,
     opening: int,
 ) -> Result:
-    by_words = _won_by_words(fused)
-    chunk = _shown(fused, document, chunks, words, by_words)
+    by_words = _won_by_words(candidate)
+    chunk = _shown(candidate, document, chunks, words, by_words)
     languages = sorted({chunk.language for chunk in chunks if chunk.language})
     title = one_line(document.title)
     reading = _reading(document, chunk) if chunk else _NOTHING
     text, found = _text(document, chunk, reading, words, languages, by_words)
-    if chunk and not found and not by_words and chunk.position == fused.position:
-        found = _nearest_sentence(text, document, chunk, reading, fused.sentence)
+    if chunk and not found and not by_words and chunk.position == candidate.position:
+        found = _nearest_sentence(text, document, chunk, reading, candidate.sentence)
     return Result(
         id=document.id,
         kind=document.kind,
@@ -103,49 +99,36 @@ def _result(
         title_html=highlighted(title, mentions(title, words, languages)),
         tags=document.tags,
         updated=document.updated,
-        score=fused.score,
+        score=candidate.score,
         heading=chunk.headings if chunk else (),
         lines=(chunk.first_line, chunk.last_line) if chunk else None,
         snippet=snippet(text, found, words, length if found else opening),
-        contributions=fused.contributions,
-        boosts=fused.boosts,
-        relevance=fused.relevance,
-        signs=fused.signs,
-        copies=fused.copies,
-        copy_of=fused.copy_of,
+        contributions=candidate.contributions,
+        relevance=candidate.relevance,
+        ranks=candidate.ranks,
+        matched=candidate.matched,
+        foreign=candidate.foreign,
+        copies=candidate.copies,
+        copy_of=candidate.copy_of,
     )
 
 
 # -------------------------------------------------------------------------------- the passage
 
 
-def _won_by_words(fused: Fused) -> bool:
-    """Whether the lexical lane gave the result more than the dense lane did."""
-    lexical = dense = 0.0
-    for contribution in fused.contributions:
-        if contribution.lane is Lane.DENSE:
-            dense += contribution.value
-        elif not contribution.abstained:
-            lexical += contribution.value
-    return lexical > dense
-
-
-def _read_in_translation(fused: Fused) -> bool:
-    """Whether words in translation tell best why the document was found.
-
-    One of them may have another meaning, so where the dense lane knows a passage they are several.
-    """
-    enough = 1 if fused.position is None else _SEVERAL
-    return any(one.abstained and len(one.matched) >= enough for one in fused.contributions)
+def _won_by_words(candidate: Candidate) -> bool:
+    """Whether words and letters say more for the document than its meaning does."""
+    by_meaning = sum(one.share for one in candidate.contributions if one.lane is Lane.DENSE)
+    return sum(one.share for one in candidate.contributions) > 2 * by_meaning
 
 
 def _shown(
-    fused: Fused, document: Document, chunks: Sequence[Chunk], words: Sought, by_words: bool
+    candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought, by_words: bool
 ) -> Chunk | None:
     """The chunk that won, or the next best: the other lane's, then the first."""
     if len(chunks) < 2:
         return chunks[0] if chunks else None
-    near = next((chunk for chunk in chunks if chunk.position == fused.position), None)
+    near = next((chunk for chunk in chunks if chunk.position == candidate.position), None)
     if near is not None and not by_words and len(words.weights) < _SEVERAL:
         return near
     best = best_passage(document, chunks, words)

@@ -55,7 +55,7 @@ class Settings:
         for part in fields(Settings):
             made = values.get(part.name, whole.get(part.name, part.default))
             if part.name in _GROUPS:
-                names = {one.name: f"{part.name}.{one.name}" for one in fields(made)}
+                names = {field.name: f"{part.name}.{field.name}" for field in fields(made)}
                 made = replace(made, **{k: values[v] for k, v in names.items() if v in values})
             object.__setattr__(self, part.name, made)
 
@@ -121,7 +121,7 @@ class Loaded:
 
 
 _GROUPS: dict[str, Any] = {
-    one.name: type(one.default) for one in fields(Settings) if is_dataclass(one.default)
+    field.name: type(field.default) for field in fields(Settings) if is_dataclass(field.default)
 }
 
 # Every setting by its full name, as it is declared.
@@ -159,7 +159,7 @@ def _read(given: Mapping[str, Any], origin: str, warn: Callable[[str], None]) ->
 def _unknown(name: str, origin: str) -> str:
     """What is wrong with a name that is none, and which one is nearest."""
     known = {**OLD_NAMES, **_VARIABLES, **{one: one for one in DECLARED}}
-    near = next((known[one] for one in get_close_matches(name, known, 1)), None)
+    near = next((known[match] for match in get_close_matches(name, known, 1)), None)
     hint = f" did you mean {_spelled(near, origin)}?" if near else ""
     return f"unknown setting {name!r} ({origin});{hint} `twolane settings --all` lists all of them"
 
@@ -198,9 +198,9 @@ def _default_database() -> Path:
     return _user_path("data") / "twolane.db"
 
 
-def relevance_path(settings: Settings) -> Path:
-    """The file of the user's own fits of relevance; it may not exist."""
-    return settings.search.relevance_file or _user_path("data") / "relevance.json"
+def model_path(settings: Settings) -> Path:
+    """The file of the user's own weights of the ranking model; it may not exist."""
+    return settings.ranking.model_file or _user_path("data") / "model.json"
 
 
 def cache_path(settings: Settings) -> Path:

@@ -29,6 +29,9 @@ class Search:
         "Whether words that no document holds are repaired: typos, keyboard layout, compounds.",
     )
     pool: int = setting(100, "How many documents each lane brings to fusion.", between(1, 1000))
+    min_relevance: float = setting(
+        0.0, "Results less likely to be relevant than this are not shown.", between(0, 1)
+    )
     min_similarity: float = setting(
         0.0,
         "Passages less similar than this are no hits of the dense lane. 0: the threshold that was "
@@ -43,9 +46,6 @@ class Search:
     )
     embed_seconds: float = setting(
         10.0, "How long a search waits for the query's vector before it does without.", between(0)
-    )
-    relevance_file: Path | None = setting(
-        None, "The fits of `twolane eval calibrate`. Unset: `relevance.json` in the data directory."
     )
 
 
@@ -102,6 +102,12 @@ class Index:
     batch: int = setting(200, "Documents per transaction while indexing.", between(1, 10_000))
     busy_seconds: float = setting(
         10.0, "How long to wait for another process that writes to the database.", between(0, 3600)
+    )
+    synchronous: str = setting(
+        "normal",
+        "What a power cut may take: with `normal` the last saves, whole, though never the "
+        "database; with `full` nothing that was acknowledged, and each save waits for the disk.",
+        one_of("normal", "full"),
     )
     watch_debounce: float = setting(
         1.0, "How long `watch` gathers changes before it looks, in seconds.", between(0.001, 3600)
@@ -165,7 +171,10 @@ class Embedding:
         5, "How often a request is made while `openai` is down or busy.", between(1, 100)
     )
     passage_tries: int = setting(
-        8, "How often a passage is tried until only `embed --retry-failed` does.", between(1, 100)
+        8,
+        "How often a passage is tried until it is given up; that is tried again every hour, when "
+        "the embedder is well again, and by `embed --retry-failed`.",
+        between(1, 100),
     )
     retry_seconds: float = setting(
         5.0, "How long to wait before the second try; then longer and longer.", between(0, 86_400)
@@ -227,6 +236,15 @@ class Server:
     request_seconds: float = setting(
         30.0, "How long a request is worked on, or its body waited for.", between(0.1, 3600)
     )
+    head_seconds: float = setting(
+        10.0, "How long a client may take to send the head of a request.", between(0.1, 3600)
+    )
+    connections: int = setting(
+        400,
+        "How many connections may be open; then who has kept the server waiting longest makes room "
+        "for the next.",
+        between(2, 100_000),
+    )
     max_body_bytes: int = setting(10_000_000, "Larger requests are refused.", between(1000))
     requests_per_minute: int = setting(
         1200, "How often one token or address may ask; 0 is no limit.", between(0)
@@ -240,69 +258,36 @@ class Server:
 class Ranking:
     """What decides the order of results; the defaults are measured, and few gain by others."""
 
+    fusion: str = setting(
+        "model",
+        "How lanes become one order: `model` (the weighted sum of features) or `rrf` (reciprocal "
+        "rank fusion).",
+        one_of("model", "rrf"),
+    )
+    model_file: Path | None = setting(
+        None,
+        "Weights of your own, made by `twolane eval fit`. Unset: `model.json` in the data "
+        "directory, else those of the package.",
+    )
     rrf_k: float = setting(
-        10.0, "Constant of rank fusion: the larger, the less the first ranks stand out.", between(0)
+        60.0, "Constant of rank fusion: the larger, the less the first ranks stand out.", between(0)
     )
-    lexical_weight: float = setting(1.0, "Weight of the lexical lane's vote.", _WEIGHT)
-    dense_weight: float = setting(1.0, "Weight of the dense lane's vote.", _WEIGHT)
-    keyword_dense_weight: float = setting(
-        0.5, "Factor on the dense lane's weight for few words, names, codes and the like.", _WEIGHT
-    )
+    lexical_weight: float = setting(1.0, "Weight of the lexical lane in rank fusion.", _WEIGHT)
+    dense_weight: float = setting(1.0, "Weight of the dense lane in rank fusion.", _WEIGHT)
     phrasing_weight: float = setting(
         0.5, "Weight of each other wording that an agent sends along with a query.", _WEIGHT
-    )
-    sentence_weight: float = setting(
-        0.5, "What the best sentence of a passage counts beside the passage; 0 is off.", _WEIGHT
-    )
-    exact_weight: float = setting(
-        1.0, "Weight of the exact lane, where letters say most; 0 is off.", _WEIGHT
-    )
-    translation_weight: float = setting(
-        1.5, "Weight of words that mean the same in English and Russian; 0 is off.", _WEIGHT
-    )
-    identity_weight: float = setting(
-        1.0, "Weight of the lane of documents that are called what was typed; 0 is off.", _WEIGHT
     )
     common_share: float = setting(
         0.2, "A word in more of the documents does not pick candidates by itself.", between(0, 1)
     )
-    coverage_power: float = setting(
-        2.0,
-        "A match votes with the share of the query that it holds, to this power.",
-        between(0, 10),
+    parallel_documents: bool = setting(
+        True, "Whether documents that say the same in two languages speak for each other."
     )
-    abstention: bool = setting(
-        True, "Whether the lexical lane abstains on documents in languages it cannot match."
-    )
-    confidence: bool = setting(
-        True, "Whether the dense lane votes by how similar its best passage is."
-    )
-    counterparts: bool = setting(
-        True, "Whether documents that say the same in two languages vouch for each other."
-    )
-    brevity: bool = setting(
-        True, "Whether what all short texts have in common is taken out of a query's vector."
-    )
-    forms: bool = setting(
+    boilerplate: bool = setting(
         True, "Whether lines that many documents hold are left out of what is embedded."
-    )
-    kind_floor: int = setting(
-        1, "How many of ten results each kind that holds every word gets.", between(0, 3)
     )
     fold_copies: bool = setting(
         True, "Whether copies of a document come after what says something else."
-    )
-    recency_weight: float = setting(
-        0.0, "Weight of how lately a document was changed; 0 is off.", between(0, 10)
-    )
-    use_weight: float = setting(
-        0.0, "Weight of how lately a document was used; 0 is off.", between(0, 10)
-    )
-    usage_weight: float = setting(
-        0.0, "Weight of how often a document was used; 0 is off.", between(0, 10)
-    )
-    tag_weight: float = setting(
-        0.0, "Weight of the share of the query's words that are tags; 0 is off.", between(0, 10)
     )
 
 
@@ -322,6 +307,7 @@ class Experiment:
     dense_pool: int = setting(
         0, "If not 0, the dense lane brings at most this many documents.", between(0, 1000)
     )
+    letters: bool = setting(True, "Whether the lanes for names and literal text run.")
     similarity: str = setting(
         "dot", "`dot`, or `cosine`: the same for unit vectors, and slower.", one_of("dot", "cosine")
     )

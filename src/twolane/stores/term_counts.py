@@ -1,21 +1,34 @@
-"""How often documents hold the terms of a query, counted in their streams of stems."""
+"""What documents hold of the words of a query, counted in their streams of stems.
+
+All stores keep the streams and count here, so that all of them tell the same.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise, product
 
-from twolane.model.candidate import Candidate
+from twolane.model.candidate import DocumentTerms
+from twolane.model.document import FIELDS, PASSAGE_BREAK
 from twolane.model.scope import Word
 
 # For more terms than this it is quicker to tally a text once than to look for each in it.
 _MANY = 16
 
+_BODY = FIELDS.index("body")
+
 
 class TermCounter:
-    """Counts the terms of some words in documents, or all terms if there are no words."""
+    """Counts the terms of some words in documents, or all terms if there are no words.
 
-    def __init__(self, words: Sequence[Word] | None) -> None:
+    With a `sequence`, the words in the order of the query, it also tells which terms stand in one
+    passage, and which words stand side by side.
+    """
+
+    def __init__(
+        self, words: Sequence[Word] | None, sequence: Sequence[Word] | None = None
+    ) -> None:
         self._all = words is None
         # A stem stands between two spaces; a prefix is only bounded on its left.
         self._needles = {
@@ -27,8 +40,10 @@ class TermCounter:
             key: needle for key, needle in self._needles.items() if not needle.endswith(" ")
         }
         self._tallied = self._all or len(self._needles) > _MANY
+        self._in_detail = sequence is not None
+        self._pairs = [_Pair(*pair, self._needles) for pair in pairwise(sequence or ())]
 
-    def candidate(self, id: str, languages: tuple[str, ...], streams: Sequence[str]) -> Candidate:
+    def of(self, id: str, languages: tuple[str, ...], streams: Sequence[str]) -> DocumentTerms:
         """The document with its counts; `streams` are in the order of `FIELDS`."""
         found: dict[str, list[int]] = {}
         lengths = []
@@ -40,7 +55,29 @@ class TermCounter:
                 if counts is None:
                     counts = found[key] = [0] * len(streams)
                 counts[place] = count
-        return Candidate(id, languages, found, lengths)
+        if not self._in_detail or not found:
+            return DocumentTerms(id, languages, found, lengths)
+        body = streams[_BODY]
+        adjacent = [at for at, pair in enumerate(self._pairs) if pair.stands_in(body, found)]
+        return DocumentTerms(
+            id, languages, found, lengths, self._passages(body, found), tuple(adjacent)
+        )
+
+    def _passages(
+        self, body: str, found: Mapping[str, Sequence[int]]
+    ) -> tuple[frozenset[str], ...]:
+        """The terms that each passage holds; none where one passage is all there is."""
+        if PASSAGE_BREAK not in body:
+            return ()
+        needles = {key: self._needles[key] for key, counts in found.items() if counts[_BODY]}
+        if len(needles) < 2:
+            # A single term needs no look at passages: one of them holds it.
+            return (frozenset(needles),)
+        held = [
+            frozenset([key for key, needle in needles.items() if needle in passage])
+            for passage in body.split(PASSAGE_BREAK)
+        ]
+        return tuple(dict.fromkeys(held))
 
     def _counts(self, stream: str) -> Iterable[tuple[str, int]]:
         if not self._tallied:
@@ -52,3 +89,21 @@ class TermCounter:
         whole = [(key, tally[key]) for key in self._needles.keys() & tally.keys()]
         begun = [(key, stream.count(needle)) for key, needle in self._prefixes.items()]
         return whole + [pair for pair in begun if pair[1]]
+
+
+class _Pair:
+    """Two words that follow each other in a query."""
+
+    def __init__(self, first: Word, second: Word, counted: Mapping[str, str]) -> None:
+        end = "" if second.prefix else " "
+        self._needles = [f" {one}  {two}{end}" for one, two in product(first.terms, second.terms)]
+        # A document that lacks a word that was counted cannot hold it beside another.
+        self._needed = [
+            word.keys for word in (first, second) if all(key in counted for key in word.keys)
+        ]
+
+    def stands_in(self, body: str, found: Mapping[str, Sequence[int]]) -> bool:
+        """Whether the body holds the words side by side."""
+        if not all(any(key in found for key in keys) for keys in self._needed):
+            return False
+        return any(needle in body for needle in self._needles)

@@ -36,12 +36,12 @@ def analyze(text: str, languages: Collection[str] = ()) -> Analysis:
 
     A word has its stem in each of them that is written in its script, and in the usual one.
     """
-    held = frozenset(languages)
+    index_languages = frozenset(languages)
     words = [
-        AnalyzedWord(token.start, token.end, token.text, *_read(token.text, held))
+        AnalyzedWord(token.start, token.end, token.text, *_read(token.text, index_languages))
         for token in tokens(text)
     ]
-    return Analysis(tuple(words), read(text, held).languages)
+    return Analysis(tuple(words), read(text, index_languages).languages)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Protocol, cast
 
 from twolane.text.function_words import FUNCTION_WORDS
@@ -35,22 +35,22 @@ def language_of(text: str, candidates: Sequence[str], usual: str | None = None) 
     sample = text[:_SAMPLE]
     if not sample.isascii() and _is_all_cyrillic(sample):
         return _cyrillic(sample, _fitting(tuple(candidates), "cyrillic"))
-    found = [token for token in token_texts(sample) if not token[0].isdigit()]
-    if not found:
+    words = [token for token in token_texts(sample) if not token[0].isdigit()]
+    if not words:
         return None
     # Most texts are plain, and what is not a digit in them is a Latin letter.
-    script = "latin" if sample.isascii() else _main_script(found)
+    script = "latin" if sample.isascii() else _main_script(words)
     fitting = _fitting(tuple(candidates), script)
     if script == "cyrillic":
         return _cyrillic(sample, fitting)
     if len(fitting) <= 1:
         return fitting[0] if fitting else USUAL.get(script)
-    clear = _by_function_words(found, fitting)
+    clear = _by_function_words(words, fitting)
     if clear:
         return clear
     if usual and script_for(usual) == script:
         return usual
-    if len(found) < _ENOUGH_WORDS:
+    if len(words) < _ENOUGH_WORDS:
         return USUAL[script] if USUAL.get(script) in fitting else fitting[0]
     return _by_detector(sample, fitting)
 
@@ -60,9 +60,9 @@ def _fitting(candidates: tuple[str, ...], script: str) -> tuple[str, ...]:
     return tuple(language for language in candidates if script_for(language) == script)
 
 
-def _main_script(found: Sequence[str]) -> str:
+def _main_script(words: Sequence[str]) -> str:
     scripts: dict[str, int] = {}
-    for token in found:
+    for token in words:
         # A run of unbroken script is one token and may mix Chinese characters with kana.
         pieces = token if token[0] >= "\u2e80" else (token,)
         for piece in pieces:
@@ -91,11 +91,11 @@ def _cyrillic(sample: str, fitting: Sequence[str]) -> str:
     return fitting[0]
 
 
-def _by_function_words(found: Sequence[str], fitting: Sequence[str]) -> str | None:
+def _by_function_words(words: Sequence[str], fitting: Sequence[str]) -> str | None:
     """The language whose function words clearly lead, or None when it is close."""
     votes = {language: 0 for language in fitting if language in FUNCTION_WORDS}
     # Most words are no function words, and no language votes for them.
-    for speakers in filter(None, map(_speakers_of, found)):
+    for speakers in filter(None, map(_speakers_of, words)):
         for language in speakers:
             if language in votes:
                 votes[language] += 1
@@ -125,19 +125,13 @@ class _Detector(Protocol):
     def classify(self, text: str) -> tuple[str, float]: ...
 
 
-_detectors: dict[tuple[str, ...], _Detector] = {}
-
-
 def _by_detector(sample: str, fitting: Sequence[str]) -> str:
     """The detector's choice among a few languages; it is poor when it may choose freely."""
-    key = tuple(fitting)
-    detector = _detectors.get(key)
-    if detector is None:
-        detector = _detectors[key] = _load_detector(key)
-    return str(detector.classify(sample)[0])
+    return str(_detector(tuple(fitting)).classify(sample)[0])
 
 
-def _load_detector(languages: tuple[str, ...]) -> _Detector:
+@cache
+def _detector(languages: tuple[str, ...]) -> _Detector:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     detector = LanguageIdentifier.from_model_file(MODEL_FILE)

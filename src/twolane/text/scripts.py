@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache
+from operator import itemgetter
 
 # The script of each language that does not use Latin letters.
 _SCRIPTS: dict[str, str] = {
@@ -97,11 +99,4 @@ def script_for(language: str) -> str:
 
 
 def _block(point: int) -> str:
-    low, high = 0, len(_BLOCKS)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _BLOCKS[middle][0] <= point:
-            low = middle
-        else:
-            high = middle
-    return _BLOCKS[low][1]
+    return _BLOCKS[bisect_right(_BLOCKS, point, key=itemgetter(0)) - 1][1]

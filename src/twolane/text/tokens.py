@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import Stemmer
@@ -120,7 +120,7 @@ def is_edge(text: str, at: int) -> bool:
 
 def tokens(text: str) -> list[Token]:
     """The words of a text in order, with their offsets."""
-    return [Token(found.start(), found.end(), found.group()) for found in _TOKEN.finditer(text)]
+    return [Token(word.start(), word.end(), word.group()) for word in _TOKEN.finditer(text)]
 
 
 def token_texts(text: str) -> list[str]:
@@ -130,19 +130,16 @@ def token_texts(text: str) -> list[str]:
 
 def stream(text: str, language: str | None = None) -> str:
     """The text's words as a stream of stems, each between two spaces."""
-    found = _TOKEN.findall(text)
-    if not found:
+    words = _TOKEN.findall(text)
+    if not words:
         return ""
     stems = _stems(language)
-    return " " + "  ".join([stems[word] for word in found]) + " "
+    return " " + "  ".join([stems[word] for word in words]) + " "
 
 
 def streams(written: Sequence[str], language: str | None = None) -> list[str]:
     """The stream of each piece of a text that was cut at its blanks; joined, that of the text."""
-    held = _held.get(language)
-    if held is None:
-        held = _held[language] = _Written(language)
-    return list(map(held.__getitem__, written))
+    return list(map(_streams(language).__getitem__, written))
 
 
 def terms_of(token: str, languages: Iterable[str | None]) -> tuple[tuple[str, ...], ...]:
@@ -159,12 +156,12 @@ def terms_of(token: str, languages: Iterable[str | None]) -> tuple[tuple[str, ..
     return tuple(tuple(sorted({row[place] for row in rows})) for place in range(width))
 
 
-def words_of(text: str, held: Collection[str]) -> tuple[Word, ...]:
+def words_of(text: str, index_languages: Collection[str]) -> tuple[Word, ...]:
     """The text's words as query words, stemmed in every held language of their script."""
     return tuple(
         Word(token.text, terms)
         for token in tokens(text)
-        for terms in terms_of(token.text, stemming_languages(token.text, held))
+        for terms in terms_of(token.text, stemming_languages(token.text, index_languages))
     )
 
 
@@ -177,17 +174,17 @@ def only_stemmed_as(stemming: str) -> str | None:
     return None if stemming == "per-language" else _ONLY + stemming
 
 
-def stemming_languages(token: str, held: Collection[str]) -> list[str]:
+def stemming_languages(token: str, index_languages: Collection[str]) -> list[str]:
     """The languages in whose stems the index may hold a token.
 
     Besides the held languages of its script that is the script's usual one,
     in which words of a foreign script are stemmed.
     """
-    only = [language for language in held if language.startswith(_ONLY)]
+    only = [language for language in index_languages if language.startswith(_ONLY)]
     if only:
         return only
     usual = USUAL.get(script_of(token))
-    return sorted({*_held_for(token, held), *([usual] if usual else [])})
+    return sorted({*_of_script(token, index_languages), *([usual] if usual else [])})
 
 
 def is_function_word(token: str, languages: Collection[str]) -> bool:
@@ -202,28 +199,31 @@ def plain_form(token: str) -> str:
     return _without_accents(fold(token)).replace("'", "")
 
 
-def read(text: str, held: Collection[str]) -> Reading:
+def read(text: str, index_languages: Collection[str]) -> Reading:
     """The languages that a query may be in, among those that the index holds.
 
     Short queries are easily mistaken, so this gives a set:
     all held languages of the query's scripts, narrowed only by function words.
+    A name in another script makes no sentence one of another language, and numbers have none.
     """
     plausible: set[str] = set()
     votes: dict[str, int] = {}
-    for token in tokens(text):
-        fitting = _held_for(token.text, held) or stemming_languages(token.text, ())
+    scripts = set()
+    found = tokens(text)
+    words = [token for token in found if any(map(str.isalpha, token.text))]
+    for token in words or found:
+        scripts.add(script_of(token.text))
+        fitting = _of_script(token.text, index_languages) or stemming_languages(token.text, ())
         plausible.update(fitting)
         for language in fitting:
             if is_function_word(token.text, (language,)):
                 votes[language] = votes.get(language, 0) + 1
     if votes:
         most = max(votes.values())
-        scripts = {script_for(language) for language in votes}
-        plausible = {
-            language
-            for language in plausible
-            if votes.get(language) == most or script_for(language) not in scripts
-        }
+        plausible = {language for language in plausible if votes.get(language) == most}
+    if "kana" in scripts and "ja" in plausible:
+        # Japanese is written with Chinese characters, too, but Chinese never with kana.
+        plausible.discard("zh")
     return Reading(frozenset(plausible), bool(plausible) and any(map(_is_prose, text.split())))
 
 
@@ -234,51 +234,41 @@ def read(text: str, held: Collection[str]) -> Reading:
 _REMEMBERED = 1 << 14
 
 
-class _Stems(dict[str, str]):
-    """Token → its stems as they stand in a stream; fills itself, and forgets when too large."""
+class _Memory(dict[str, str]):
+    """Text → the stems that are made of it; fills itself, and forgets all when too large."""
 
-    __slots__ = ("language",)
+    __slots__ = ("_make",)
 
-    def __init__(self, language: str | None) -> None:
+    def __init__(self, make: Callable[[str], str]) -> None:
         super().__init__()
-        self.language = language
+        self._make = make
 
-    def __missing__(self, token: str) -> str:
-        if len(self) > _REMEMBERED:
-            self.clear()
-        spelled = self[token] = "  ".join(_spell(token, self.language)) or "·"
-        return spelled
-
-
-class _Written(dict[str, str]):
-    """A word with the signs that cling to it → its stream; fills itself, as `_Stems` does."""
-
-    __slots__ = ("language",)
-
-    def __init__(self, language: str | None) -> None:
-        super().__init__()
-        self.language = language
-
-    def __missing__(self, piece: str) -> str:
-        found = stream(piece, self.language)
+    def __missing__(self, text: str) -> str:
+        made = self._make(text)
         # What is longer is no word, or of a script without blanks, and will not come again.
-        if len(piece) <= _LONGEST:
+        if len(text) <= _LONGEST:
             if len(self) > _REMEMBERED:
                 self.clear()
-            self[piece] = found
-        return found
+            self[text] = made
+        return made
 
 
-_caches: dict[str | None, _Stems] = {}
-_held: dict[str | None, _Written] = {}
-_stemmers: dict[str, Stemmer.Stemmer] = {}
+@cache
+def _stems(language: str | None) -> _Memory:
+    """Token → its stems as they stand in a stream."""
+    return _Memory(lambda token: "  ".join(_spell(token, language)) or "·")
 
 
-def _stems(language: str | None) -> _Stems:
-    cache = _caches.get(language)
-    if cache is None:
-        cache = _caches[language] = _Stems(language)
-    return cache
+@cache
+def _streams(language: str | None) -> _Memory:
+    """A word with the signs that cling to it → its stream."""
+    return _Memory(lambda piece: stream(piece, language))
+
+
+@cache
+def _stemmer(name: str) -> Stemmer.Stemmer:
+    # Our own memory is larger and keyed by the token as written.
+    return Stemmer.Stemmer(name, 0)
 
 
 def _spell(token: str, language: str | None) -> list[str]:
@@ -326,11 +316,7 @@ def _stem(folded: str, language: str | None) -> str:
     name = SNOWBALL.get(language) if language else None
     if name is None or any(char.isdigit() for char in folded):
         return folded
-    stemmer = _stemmers.get(name)
-    if stemmer is None:
-        # Our own cache is larger and keyed by the token as written.
-        stemmer = _stemmers[name] = Stemmer.Stemmer(name, 0)
-    return str(stemmer.stemWord(folded))
+    return str(_stemmer(name).stemWord(folded))
 
 
 def _without_accents(word: str) -> str:
@@ -348,9 +334,9 @@ def _joined(one: str, other: str) -> bool:
     return one.isalnum() and other.isalnum()
 
 
-def _held_for(token: str, held: Collection[str]) -> list[str]:
+def _of_script(token: str, index_languages: Collection[str]) -> list[str]:
     script = script_of(token)
-    return sorted(language for language in held if script_for(language) == script)
+    return sorted(language for language in index_languages if script_for(language) == script)
 
 
 def _is_prose(piece: str) -> bool:

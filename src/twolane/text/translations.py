@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -42,14 +43,9 @@ class Dictionary:
         return [(self._term(link >> _BITS).decode(), (link & _SCALE) / _SCALE) for link in links]
 
     def _find(self, term: bytes) -> int | None:
-        low, high = 0, len(self.starts) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if self._term(middle) < term:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self.starts) - 1 and self._term(low) == term else None
+        numbers = range(len(self.starts) - 1)
+        number = bisect_left(numbers, term, key=self._term)
+        return number if number in numbers and self._term(number) == term else None
 
     def _term(self, number: int) -> bytes:
         return self.text[self.starts[number] : self.starts[number + 1]]
@@ -85,7 +81,7 @@ def read_dictionary(data: bytes) -> Dictionary:
 
 def write_dictionary(entries: dict[str, list[tuple[str, float]]]) -> bytes:
     """The entries as a file; every term that is linked to must be an entry, too."""
-    terms = sorted(one.encode() for one in entries)
+    terms = sorted(term.encode() for term in entries)
     numbers = {term: number for number, term in enumerate(terms)}
     starts, firsts, links = [0], [0], []
     for term in terms:

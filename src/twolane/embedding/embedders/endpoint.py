@@ -8,12 +8,18 @@ from __future__ import annotations
 import email.utils
 import json
 import logging
+import math
 import random
+import socket
 import threading
 import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from twolane.model.errors import EmbedderError, EmbedderUnavailable
 
@@ -25,6 +31,10 @@ _log = logging.getLogger(__name__)
 # Nobody waits longer than this because a server asks for it.
 _LONGEST_WAIT = 120.0
 _FIRST_WAIT = 0.5
+
+# An answer may have this many bytes if nobody knows better, and of a refusal this many are read.
+_MOST_BYTES = 64 * 1024 * 1024
+_TOLD_BYTES = 4096
 
 # Answers that mean "later": the server is busy, restarting or behind a proxy that lost it.
 _LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -49,9 +59,12 @@ class Endpoint:
         self._manners = manners or Manners()
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
+        self._sockets: WeakSet[socket.socket] = WeakSet()
 
-    def post(self, path: str, body: dict[str, Any], *, patient: bool) -> Any:
-        """The server's answer as JSON.
+    def post(
+        self, path: str, body: dict[str, Any], *, patient: bool, most: int = _MOST_BYTES
+    ) -> Any:
+        """The server's answer as JSON, which has at most `most` bytes.
 
         Raises EmbedderUnavailable if the server cannot be had or refuses us,
         EmbedderError if it refuses these texts.
@@ -59,15 +72,16 @@ class Endpoint:
         """
         tries = self._manners.tries if patient else min(2, self._manners.tries)
         for attempt in range(1, tries + 1):
-            refusal, wait = self._try(path, body)
+            refusal, wait = self._try(path, body, most)
             if not isinstance(refusal, EmbedderError | _Later):
                 return refusal
             last = attempt == tries or not isinstance(refusal, _Later)
             if last or (not patient and (wait or 0) > 1):
                 raise EmbedderUnavailable(str(refusal)) if isinstance(refusal, _Later) else refusal
-            pause = wait if wait is not None else _FIRST_WAIT * 2 ** (attempt - 1)
+            asked = wait if wait is not None else _FIRST_WAIT * 2 ** (attempt - 1)
             # Many clients that were refused together must not come back together.
-            pause = min(_LONGEST_WAIT, pause) + random.uniform(0, 0.1 * pause)  # noqa: S311
+            pause = min(_LONGEST_WAIT, asked) * random.uniform(1.0, 1.1)  # noqa: S311
+            pause = min(_LONGEST_WAIT, pause)
             _log.info("%s; try %d of %d in %.1f s", refusal, attempt + 1, tries, pause)
             time.sleep(pause)
         raise AssertionError("the last try either answers or raises")
@@ -79,47 +93,96 @@ class Endpoint:
                 self._client.close()
                 self._client = None
 
-    def _try(self, path: str, body: dict[str, Any]) -> tuple[Any, float | None]:
+    def _try(self, path: str, body: dict[str, Any], most: int) -> tuple[Any, float | None]:
         """The answer, or the error to raise, with how long the server asks to wait."""
         httpx = _httpx()
+        late = f"{self._url} did not answer within {self._manners.seconds:g} s"
         try:
-            response = self._opened().post(f"{self._url}/{path}", json=body)
+            with self._deadline() as over:
+                response, content = self._fetched(path, body, most)
         except httpx.TimeoutException:
-            return _Later(f"{self._url} did not answer within {self._manners.seconds:g} s"), None
+            return _Later(late), None
         except httpx.InvalidURL as error:
             return EmbedderUnavailable(
                 f"{self._url} is no address: {error}; set `embedding.url`"
             ), None
+        except _TooMuch as error:
+            return EmbedderUnavailable(f"{self._url} answered with {error}"), None
         except httpx.HTTPError as error:
+            if over.is_set():
+                return _Later(late), None
             return _Later(f"{self._url} cannot be reached: {self._hidden(str(error))}"), None
         if response.status_code in _LATER:
-            return _Later(self._told(response)), _asked_to_wait(response.headers.get("retry-after"))
+            told = self._told(response.status_code, content)
+            return _Later(told), _asked_to_wait(response.headers.get("retry-after"))
         if response.status_code in _NEVER:
             hint = "check `embedding.url`, `embedding.model` and `embedding.key`"
-            return EmbedderUnavailable(f"{self._told(response)}; {hint}"), None
+            return EmbedderUnavailable(f"{self._told(response.status_code, content)}; {hint}"), None
         if response.status_code != httpx.codes.OK:
-            return EmbedderError(self._told(response)), None
+            return EmbedderError(self._told(response.status_code, content)), None
         try:
-            return response.json(), None
-        except (json.JSONDecodeError, UnicodeDecodeError):
+            return json.loads(content), None
+        except (ValueError, RecursionError):
             return EmbedderUnavailable(f"{self._url} answered with something that is no JSON"), None
+
+    def _fetched(self, path: str, body: dict[str, Any], most: int) -> tuple[httpx.Response, bytes]:
+        """The server's answer and its content; _TooMuch if that is longer than it may be."""
+        client = self._opened()
+        with client.stream(
+            "POST", f"{self._url}/{path}", json=body, extensions={"trace": self._noted}
+        ) as response:
+            return response, _unpacked(response, most)
+
+    @contextmanager
+    def _deadline(self) -> Iterator[threading.Event]:
+        """Hang up when the time is over: a server that drips never lets a read time out.
+
+        What is yielded is set then.
+        """
+        over = threading.Event()
+
+        def hang_up() -> None:
+            over.set()
+            with self._lock:
+                sockets = list(self._sockets)
+            for one in sockets:
+                # It may have been closed meanwhile.
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(self._manners.seconds, hang_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield over
+        finally:
+            timer.cancel()
+
+    def _noted(self, event: str, told: dict[str, Any]) -> None:
+        """Remember the sockets that are opened, so that they can be hung up."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            opened = told["return_value"].get_extra_info("socket")
+            with self._lock:
+                self._sockets.add(opened)
 
     def _opened(self) -> httpx.Client:
         with self._lock:
             if self._client is None:
-                headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+                headers = {"accept-encoding": "gzip"}
+                if self._key:
+                    headers["authorization"] = f"Bearer {self._key}"
                 self._client = _httpx().Client(headers=headers, timeout=self._manners.seconds)
             return self._client
 
-    def _told(self, response: httpx.Response) -> str:
+    def _told(self, status: int, content: bytes) -> str:
         """What the server said, in one line, without the key that some servers repeat."""
         try:
-            error = response.json()["error"]
+            error = json.loads(content)["error"]
             said = error["message"] if isinstance(error, dict) else error
-        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
-            said = response.text
-        line = " ".join(str(said).split())[:300]
-        return f"{self._url} answered {response.status_code}: {self._hidden(line) or 'nothing'}"
+        except (ValueError, RecursionError, KeyError, TypeError):
+            said = content[:_TOLD_BYTES].decode("utf-8", "replace")
+        line = self._hidden(" ".join(str(said)[:_TOLD_BYTES].split()))[:300]
+        return f"{self._url} answered {status}: {line or 'nothing'}"
 
     def _hidden(self, text: str) -> str:
         return text.replace(self._key, "[key]") if self._key else text
@@ -139,15 +202,39 @@ class _Later(Exception):
     """The server may answer if it is asked again."""
 
 
+class _TooMuch(Exception):
+    """The server's answer is longer than any answer can be."""
+
+
+def _unpacked(response: httpx.Response, most: int) -> bytes:
+    """The content of an answer, neither longer than `most` as it comes nor unpacked."""
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "gzip", "deflate", ""):
+        raise _TooMuch(f"the encoding {packing[:20]!r}, which it was not asked for")
+    # This reads either of them, with or without a head of its own.
+    unpacking = zlib.decompressobj(32 + zlib.MAX_WBITS) if packing in ("gzip", "deflate") else None
+    content, came = bytearray(), 0
+    for part in response.iter_raw():
+        came += len(part)
+        try:
+            room = most - len(content) + 1
+            content += unpacking.decompress(part, room) if unpacking else part
+        except zlib.error as error:
+            raise _TooMuch(f"something that cannot be unpacked ({error})") from error
+        if came > most or len(content) > most or (unpacking and unpacking.unconsumed_tail):
+            raise _TooMuch(f"more than the {most:,} bytes that such an answer can have")
+    return bytes(content)
+
+
 def _asked_to_wait(value: str | None) -> float | None:
     """The seconds of a Retry-After header, which holds a number or a date."""
     if value is None:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ArithmeticError, OSError, TypeError, ValueError):
+            return None
+    return None if math.isnan(seconds) else max(0.0, seconds)

@@ -136,8 +136,8 @@ class _Loaded:
                 f"the model in {folder} does not load ({type(error).__name__}: {error})"
             ) from error
         self._recipe = recipe
-        self._inputs = {one.name for one in self._session.get_inputs()}
-        self._output = _chosen([one.name for one in self._session.get_outputs()])
+        self._inputs = {tensor.name for tensor in self._session.get_inputs()}
+        self._output = _chosen([tensor.name for tensor in self._session.get_outputs()])
 
     def run(self, encoded: Sequence[Any]) -> Matrix:
         """One unit row per encoded text."""

@@ -128,14 +128,14 @@ def _fetched(model: str) -> Path:
 def _pooling(folder: Path, config: dict[str, Any]) -> tuple[str, int]:
     """How token rows become one row, and how long it is."""
     modules = _json(folder / "modules.json", [])
-    dense = [one["path"] for one in modules if str(one.get("type", "")).endswith(".Dense")]
+    dense = [module["path"] for module in modules if str(module.get("type", "")).endswith(".Dense")]
     if dense:
         raise EmbedderUnavailable(
             f"the model in {folder} ends in a layer that its ONNX export does not hold "
             f"({dense[0]}); export it with sentence-transformers' ONNX backend"
         )
     path = next(
-        (one["path"] for one in modules if str(one.get("type", "")).endswith(".Pooling")),
+        (module["path"] for module in modules if str(module.get("type", "")).endswith(".Pooling")),
         "1_Pooling",
     )
     said = _json(folder / path / "config.json", {})

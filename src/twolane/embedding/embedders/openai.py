@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,12 @@ DIMENSIONS = {
 _MOST_TEXTS = 2048
 _MOST_TOKENS = 250_000
 _LONGEST_TEXT = 8191
+
+# What an answer can have at most: a number written out and indented, what is said of a vector
+# beside its numbers, and what is said beside the vectors.
+_NUMBER_BYTES = 64
+_VECTOR_BYTES = 1024
+_ANSWER_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,9 @@ class OpenAiEmbedder:
         self._wishes = wishes
         self._chunker = chunker
         self._cutter = Cutter(wishes.longest or _LONGEST_TEXT)
+        self._lock = threading.Lock()
+        # What the server calls the model that answers.
+        self._answering = ""
 
     @property
     def space(self) -> Space:
@@ -120,8 +130,28 @@ class OpenAiEmbedder:
             body["dimensions"] = wishes.dimensions
         if wishes.input_type:
             body["input_type"] = role
-        answer = self._endpoint.post("embeddings", body, patient=role == "passage")
-        return _matrix(answer, len(texts), self.space.dimensions)
+        dimensions = self.space.dimensions
+        most = _ANSWER_BYTES + len(texts) * (_VECTOR_BYTES + dimensions * _NUMBER_BYTES)
+        answer = self._endpoint.post("embeddings", body, patient=role == "passage", most=most)
+        matrix = _matrix(answer, len(texts), dimensions)
+        self._require_same_model(answer.get("model"))
+        return matrix
+
+    def _require_same_model(self, told: Any) -> None:
+        """Raise EmbedderUnavailable once the server says that another model answers than before.
+
+        Servers call a model by names of their own, so that the first one is taken as it is.
+        """
+        if not isinstance(told, str) or not told:
+            return
+        with self._lock:
+            known = self._answering = self._answering or told
+        if told != known:
+            raise EmbedderUnavailable(
+                f"the server answers with the model {told[:100]!r} now, and answered with "
+                f"{known[:100]!r} before; vectors of two models must not meet: let the server "
+                "answer with the former, or set `embedding.model` to another name"
+            )
 
     def close(self) -> None:
         """Let go of the connections."""

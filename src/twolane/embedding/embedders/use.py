@@ -116,7 +116,7 @@ class UseEmbedder:
         model = self._loaded(keep=keep)
         windows = [_windows(_encodable(text)) for text in texts]
         # The package itself forms batches that fit the processor's cache.
-        rows: NDArray[np.float32] = model.encode([one for pieces in windows for one in pieces])
+        rows: NDArray[np.float32] = model.encode([piece for pieces in windows for piece in pieces])
         return rows if len(rows) == len(windows) else _pooled(rows, windows)
 
     def _loaded(self, *, keep: bool) -> Any:

@@ -201,12 +201,12 @@ class _Run:
         """What another generation already knows of these passages, if the embedder can use it."""
         if self._reused is None:
             return Known()
-        stored = self._vectors.get(self._reused.number, [one.document for one in batch])
+        stored = self._vectors.get(self._reused.number, [passage.document for passage in batch])
         known = {
-            one.content_hash: held
-            for one in batch
-            for held in stored.get(one.document, ())
-            if held.position == one.position
+            passage.content_hash: vector
+            for passage in batch
+            for vector in stored.get(passage.document, ())
+            if vector.position == passage.position
         }
         same = self._reused.space.sentences == self._generation.space.sentences
         return Known(
@@ -227,7 +227,7 @@ class _Run:
         self.embedded += len(made.rows)
         self.failed += len(made.failures)
         standing = self._standing
-        again = sum(one.tries > 0 for one in batch)
+        again = sum(passage.tries > 0 for passage in batch)
         self._standing = Progress(
             standing.ready + len(made.rows),
             max(0, standing.pending - len(batch) + again),
@@ -253,7 +253,7 @@ class _Run:
         while True:
             matrix = made.matrix
             if part is not None:
-                matrix = centred(matrix, [one.language for one in passages], means, part)
+                matrix = centred(matrix, [passage.language for passage in passages], means, part)
             self._vectors.add(
                 number,
                 [
@@ -264,12 +264,12 @@ class _Run:
             if part is None or same_means(means, now := self._vectors.means(number)):
                 break
             means = now
-        self._queue.complete(number, [one.content_hash for one in passages])
+        self._queue.complete(number, [passage.content_hash for passage in passages])
 
 
 def _reused(vectors: VectorIndex, embedder: Embedder) -> Generation | None:
     """The generation whose stored vectors are part of what the embedder makes."""
     if not isinstance(embedder, Reusing):
         return None
-    held = [one for one in vectors.generations() if one.space == embedder.reuses]
-    return held[-1] if held else None
+    same = [known for known in vectors.generations() if known.space == embedder.reuses]
+    return same[-1] if same else None

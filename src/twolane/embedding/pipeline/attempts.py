@@ -35,7 +35,9 @@ def batches(
     None has more than `passages`.
     """
     most = min(passages, _MOST_PASSAGES)
-    ordered = sorted(((estimate_tokens(one.text), one) for one in claimed), key=lambda two: two[0])
+    ordered = sorted(
+        ((estimate_tokens(passage.text), passage) for passage in claimed), key=lambda two: two[0]
+    )
     made: list[list[Pending]] = []
     for size, one in ordered:
         # The longest text of a batch is its last; every other one is padded to it.
@@ -122,7 +124,7 @@ class Attempts:
 
         def call() -> Matrix:
             if known.vectors and isinstance(self._embedder, Reusing):
-                given = [known.vectors.get(one.content_hash) for one in batch]
+                given = [known.vectors.get(passage.content_hash) for passage in batch]
                 return self._embedder.embed_beside(texts, given)
             return self._embedder.embed_passages(texts)
 
@@ -137,7 +139,7 @@ class Attempts:
         if known.sentences is not None:
             # Who has a vector there has all the sentences that it will ever have.
             codes = {key: known.sentences.get(key, b"") for key in known.vectors}
-        fresh = [one for one in batch if one.content_hash not in codes]
+        fresh = [passage for passage in batch if passage.content_hash not in codes]
         found = self._found(fresh)
         texts = [text for each in found for text in each if text]
         if not texts:
@@ -156,14 +158,16 @@ class Attempts:
 
     def _texts(self, batch: Sequence[Pending]) -> list[str]:
         return [
-            embedded_text(one.title, self._headings(one), one.text, one.boilerplate)
-            for one in batch
+            embedded_text(passage.title, self._headings(passage), passage.text, passage.boilerplate)
+            for passage in batch
         ]
 
     def _found(self, batch: Sequence[Pending]) -> list[list[str]]:
         return [
-            embedded_sentences(one.title, self._headings(one), one.text, one.boilerplate)
-            for one in batch
+            embedded_sentences(
+                passage.title, self._headings(passage), passage.text, passage.boilerplate
+            )
+            for passage in batch
         ]
 
     def _headings(self, passage: Pending) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def settle(
     Without `switch` the one that serves goes on, whatever is complete.
     """
     vectors = stores.vectors
-    complete = [one for one in _wanted(vectors, wanted) if _completed(stores, one)]
+    complete = [known for known in _wanted(vectors, wanted) if _completed(stores, known)]
     settled = Settled()
     best = next((one for one in reversed(complete) if _may_serve(one, again)), None)
     serving = _serving(vectors)
@@ -90,32 +90,32 @@ def settle(
 
 def appoint(vectors: VectorIndex, wanted: Sequence[Space], number: int) -> None:
     """Let this generation serve because somebody says so, and keep better ones from taking over."""
-    held = {one.number: one for one in vectors.generations()}
-    if number not in held:
-        listed = ", ".join(map(str, held)) or "none"
+    by_number = {generation.number: generation for generation in vectors.generations()}
+    if number not in by_number:
+        listed = ", ".join(map(str, by_number)) or "none"
         raise BadInput(f"there is no generation {number}; there is: {listed}")
-    chosen = held[number]
-    others = [one for one in _wanted(vectors, wanted) if one.number != number]
-    better = {one.number for one in others if _rank(one, wanted) > _rank(chosen, wanted)}
-    standby = {one.number for one in others} - better
-    filling = {one.number for one in others if one.state == GenerationState.FILLING}
+    chosen = by_number[number]
+    others = [other for other in _wanted(vectors, wanted) if other.number != number]
+    better = {other.number for other in others if _rank(other, wanted) > _rank(chosen, wanted)}
+    standby = {other.number for other in others} - better
+    filling = {other.number for other in others if other.state == GenerationState.FILLING}
     _activate(vectors, number, standby=standby, held=better, filling=filling & better)
 
 
 def previous(vectors: VectorIndex) -> Generation:
     """The generation to roll back to: the newest that served before, or stands by."""
     for state in (GenerationState.RETIRED, GenerationState.STANDBY):
-        for one in reversed(vectors.generations()):
-            if one.state == state:
-                return one
+        for generation in reversed(vectors.generations()):
+            if generation.state == state:
+                return generation
     raise BadInput("there is no earlier generation to roll back to")
 
 
 def drop(vectors: VectorIndex, number: int) -> None:
     """Delete a generation that does not serve."""
-    for one in vectors.generations():
-        if one.number == number:
-            if one.state == GenerationState.SERVING:
+    for generation in vectors.generations():
+        if generation.number == number:
+            if generation.state == GenerationState.SERVING:
                 raise BadInput(f"generation {number} answers searches; activate another one first")
             vectors.set_state({number: None})
             return
@@ -124,14 +124,18 @@ def drop(vectors: VectorIndex, number: int) -> None:
 
 def _wanted(vectors: VectorIndex, wanted: Sequence[Space]) -> list[Generation]:
     """The generations of the wanted spaces that are in use or on their way, in that order."""
-    held = {one.space: one for one in vectors.generations() if one.state != GenerationState.RETIRED}
-    return [held[space] for space in wanted if space in held]
+    by_space = {
+        generation.space: generation
+        for generation in vectors.generations()
+        if generation.state != GenerationState.RETIRED
+    }
+    return [by_space[space] for space in wanted if space in by_space]
 
 
 def _serving(vectors: VectorIndex) -> Generation | None:
-    for one in vectors.generations():
-        if one.state == GenerationState.SERVING:
-            return one
+    for generation in vectors.generations():
+        if generation.state == GenerationState.SERVING:
+            return generation
     return None
 
 
@@ -157,7 +161,7 @@ def _switched(
         vectors.set_state({best.number: GenerationState.HELD}, reason)
         log.warning("generation %d does not take over: %s", best.number, verdict.reason)
         return Settled(refused=verdict.reason)
-    standby = {one.number for one in _wanted(vectors, wanted) if one.number != best.number}
+    standby = {other.number for other in _wanted(vectors, wanted)} - {best.number}
     _activate(vectors, best.number, standby=standby)
     log.info("generation %d (%s) serves now", best.number, best.space.embedder)
     return Settled(took_over=best.number)
@@ -177,13 +181,13 @@ def _activate(
     retire; those `filling` are held back, too.
     """
     states: dict[int, GenerationState | None] = dict.fromkeys(filling, GenerationState.HELD)
-    for one in vectors.generations():
-        if one.state in (GenerationState.SERVING, GenerationState.STANDBY):
-            states[one.number] = (
+    for generation in vectors.generations():
+        if generation.state in (GenerationState.SERVING, GenerationState.STANDBY):
+            states[generation.number] = (
                 GenerationState.HELD
-                if one.number in held
+                if generation.number in held
                 else GenerationState.STANDBY
-                if one.number in standby
+                if generation.number in standby
                 else GenerationState.RETIRED
             )
     states[number] = GenerationState.SERVING
@@ -207,16 +211,17 @@ def _centre(stores: Stores, generation: int, part: slice, before: Mapping[str, M
     """Centre the vectors of a complete generation by means that are worked out anew."""
     import numpy as np
 
-    held = _passages(stores, generation)
-    if not held:
+    passages = _passages(stores, generation)
+    if not passages:
         return
-    languages = [language for language, _ in held.values()]
-    matrix = uncentred(np.stack([vector for _, vector in held.values()]), languages, before, part)
+    languages = [language for language, _ in passages.values()]
+    vectors = np.stack([vector for _, vector in passages.values()])
+    matrix = uncentred(vectors, languages, before, part)
     means = means_of(matrix, languages, part)
     moved = centred(matrix, languages, means, part)
     stores.vectors.add(
         generation,
-        [NewVector(key, row) for key, row in zip(held, moved, strict=True)],
+        [NewVector(key, row) for key, row in zip(passages, moved, strict=True)],
         means=means,
     )
 
@@ -238,6 +243,10 @@ def _passages(stores: Stores, generation: int) -> dict[str, tuple[str | None, Ve
 
 
 def _collect(vectors: VectorIndex, keep: int) -> None:
-    retired = [one for one in vectors.generations() if one.state == GenerationState.RETIRED]
-    for one in retired[: max(0, len(retired) - keep)]:
-        vectors.set_state({one.number: None})
+    retired = [
+        generation
+        for generation in vectors.generations()
+        if generation.state == GenerationState.RETIRED
+    ]
+    for generation in retired[: max(0, len(retired) - keep)]:
+        vectors.set_state({generation.number: None})

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from twolane.embedding.length_bias import without_brevity
 from twolane.explain.similar.values import Pair, Place, Similar, SimilarAnswer
 from twolane.explain.similar.words import (
     boilerplate_terms,
@@ -24,7 +23,7 @@ from twolane.explain.similar.words import (
 )
 from twolane.ingest.chunking.boilerplate import all_form
 from twolane.model.answer import Degradation, Lane
-from twolane.model.candidate import Candidate
+from twolane.model.candidate import DocumentTerms
 from twolane.model.document import Chunk, Document
 from twolane.model.errors import NotPermitted
 from twolane.model.permissions import require
@@ -33,7 +32,7 @@ from twolane.ports import Stores
 from twolane.ports.documents import Part, Stored
 from twolane.ports.generations import revision, serving
 from twolane.query.lookup import meant
-from twolane.ranking.bm25f import score
+from twolane.ranking.bm25f import Bm25f
 from twolane.settings import Settings
 from twolane.settings.linear_algebra import one_thread
 from twolane.text.links import linked
@@ -156,8 +155,6 @@ class Similarities:
             return None, [], "there are no vectors yet; run `twolane index`"
         held = self._stores.vectors.get(generation.number, [document.id]).get(document.id, [])
         own = [(one.position, one.vector) for one in held]
-        if self._settings.ranking.brevity:
-            own = [(at, without_brevity(vector, generation.space)) for at, vector in own]
         reason = "" if own else f"{document.id} has no vectors yet; run `twolane embed`"
         return generation.number, own, reason
 
@@ -232,8 +229,10 @@ class Similarities:
         if not words:
             return [], True
         candidates = self._lexical.candidates(words, scope, every=False, limit=pool)
-        scored = score(words, candidates, frequencies)
-        near = [_Near(one.id, one.score) for one in scored if one.id != document.id]
+        bm25f = Bm25f(words, frequencies)
+        scores = {one.id: bm25f.of(one) for one in candidates if one.id != document.id}
+        near = [_Near(id, score.bm25f * score.coverage) for id, score in scores.items()]
+        near.sort(key=lambda one: (-one.score, one.id))
         return near, len(candidates) < pool
 
     # ------------------------------------------------------------------------------- reasons
@@ -296,7 +295,7 @@ class Similarities:
             for id, counts in both.items()
         }
 
-    def _own_terms(self, document: Document, candidate: Candidate) -> Counter[str]:
+    def _own_terms(self, document: Document, candidate: DocumentTerms) -> Counter[str]:
         """The terms of the document, without those of boilerplate unless it has no others."""
         counts = counted(candidate)
         keys = self._documents.boilerplate().keys

@@ -8,7 +8,7 @@ from math import log
 
 from twolane.ingest.chunking import plain
 from twolane.ingest.chunking.boilerplate import parted
-from twolane.model.candidate import Candidate, Frequencies
+from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.document import FIELDS, Document
 from twolane.model.scope import Scope, Word
 from twolane.ports.lexical import LexicalIndex
@@ -25,7 +25,7 @@ _WEIGHTS = tuple(round(WEIGHTS[name]) for name in FIELDS)
 _FEW_DOCUMENTS = 3
 
 
-def counted(candidate: Candidate) -> Counter[str]:
+def counted(candidate: DocumentTerms) -> Counter[str]:
     """How much of the document each of its terms makes up; a title counts more than a body."""
     return Counter(
         {

@@ -26,8 +26,8 @@ from twolane.explain.why.values import (
 )
 from twolane.explain.why.wording import by_lane, verdict
 from twolane.model import deadlines
-from twolane.model.answer import Contribution, Lane, LaneReport, Mode
-from twolane.model.candidate import Fused
+from twolane.model.answer import Lane, LaneReport, Mode
+from twolane.model.candidate import Candidate
 from twolane.model.errors import NoSuchDocument
 from twolane.model.permissions import require
 from twolane.model.scope import Capability, Scope
@@ -36,7 +36,7 @@ from twolane.ports import Stores
 from twolane.ports.generations import serving
 from twolane.ports.source import Source
 from twolane.query.lookup import meant
-from twolane.ranking.rankings import Ranked
+from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
 from twolane.settings import Settings
 
@@ -48,17 +48,15 @@ _WIDEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a document is in a ranking, if it is, with the votes that put it there.
+    """Where a document is in a ranking, if it is, with the features that put it there.
 
-    `found` counts the documents of the ranking, `lanes` tells how many each lane brought,
-    `unjudged_ahead` counts those before it on which a lane abstained.
+    `found` counts the documents of the ranking, `lanes` tells how many each lane brought.
     """
 
     rank: int | None
-    fused: Fused | None
+    candidate: Candidate | None
     found: int
     lanes: tuple[LaneReport, ...]
-    unjudged_ahead: int
 
 
 class Diagnoser:
@@ -95,24 +93,24 @@ class Diagnoser:
         return replace(diagnosis, took_ms=(time.perf_counter() - started) * 1000)
 
     def _diagnosis(self, question: Question) -> Diagnosis:
-        ranked = self._ranked(question, question.limit)
+        ranking = self._ranked(question, question.limit)
         # The search may have taken all the time; the document is looked at all the same.
         with deadlines.time_to_show():
-            case, failed, diagnosis = self._looked_at(question, ranked)
+            case, failed, diagnosis = self._looked_at(question, ranking)
         if diagnosis.standing != Standing.SHOWN:
             suggestion = self._suggester.suggestion(case, failed)
             diagnosis = replace(diagnosis, suggestion=suggestion)
         return replace(diagnosis, verdict=verdict(diagnosis))
 
     def _looked_at(
-        self, question: Question, ranked: Ranked
+        self, question: Question, ranking: Ranking
     ) -> tuple[Case, list[Restriction], Diagnosis]:
         """The diagnosis without suggestion and verdict, and what they are made of."""
         document, limit = question.document, question.limit
-        case = case_of(self._stores, self._settings, self._searcher, question, ranked)
+        case = case_of(self._stores, self._settings, self._searcher, question, ranking)
         failed = self._failed(case)
         place = self._place(case, searchable=not failed)
-        rank = place.rank
+        rank, candidate = place.rank, place.candidate
         opinions = tuple(self._opinions(case, place, in_scope=not failed))
         obstacles = [one.obstacle(document) for one in failed]
         if rank is None and not failed:
@@ -135,42 +133,42 @@ class Diagnoser:
                 standing=standing,
                 verdict="",
                 rank=rank,
-                score=place.fused.score if place.fused else None,
-                relevance=place.fused.relevance if place.fused else None,
-                copy_of=place.fused.copy_of if place.fused else None,
+                score=candidate.score if candidate else None,
+                relevance=candidate.relevance if candidate else None,
+                copy_of=candidate.copy_of if candidate else None,
+                foreign=candidate.foreign if candidate else False,
+                contributions=candidate.contributions if candidate else (),
                 found=place.found,
-                unjudged_ahead=place.unjudged_ahead,
                 obstacles=tuple(obstacles),
                 opinions=opinions,
                 words=case.words,
                 coverage=case.coverage,
                 passage=case.passage,
                 suggestion=None,
-                repairs=ranked.repairs,
-                degraded=ranked.degraded,
-                generation=ranked.generation,
+                repairs=ranking.query.repairs,
+                degraded=ranking.degraded,
+                generation=ranking.generation,
                 took_ms=0.0,
             ),
         )
 
-    def _ranked(self, question: Question, limit: int) -> Ranked:
+    def _ranked(self, question: Question, limit: int) -> Ranking:
         return self._searcher.rank(question.text, question.scope, mode=question.mode, limit=limit)
 
     def _place(self, case: Case, *, searchable: bool) -> _Place:
         """Where the document is in the answer, or in the widest one that can be had."""
-        id, usual = case.question.document.id, case.ranked
+        id, usual = case.question.document.id, case.ranking
         found = place_of(usual, id)
         if found is not None or not searchable:
-            rank, fused = found or (None, None)
-            return _Place(rank, fused, len(usual.fused), usual.lanes, _unjudged(usual, rank))
+            rank, candidate = found or (None, None)
+            return _Place(rank, candidate, len(usual.candidates), usual.lanes)
         wide = self._ranked(case.question, _WIDEST)
         found = place_of(wide, id)
         if found is None:
-            return _Place(None, None, len(wide.fused), wide.lanes, 0)
+            return _Place(None, None, len(wide.candidates), wide.lanes)
         # What the usual pools bring comes first, whatever wider ones would say.
-        at_best = max(found[0], len(usual.fused) + 1)
-        total = max(at_best, len(wide.fused))
-        return _Place(at_best, found[1], total, wide.lanes, _unjudged(wide, found[0]))
+        at_best = max(found[0], len(usual.candidates) + 1)
+        return _Place(at_best, found[1], max(at_best, len(wide.candidates)), wide.lanes)
 
     # ----------------------------------------------------------------------------- obstacles
 
@@ -178,28 +176,28 @@ class Diagnoser:
         """The filters and demands that the document does not pass, each on its own."""
         question = case.question
         id = question.document.id
-        if self._stores.documents.get([id], case.ranked.scope, frozenset()):
+        if self._stores.documents.get([id], case.ranking.query.scope, frozenset()):
             return []
         anywhere = replace(question.alone, documents=())
         failed = [
             one
-            for one in restrictions(question.scope, case.ranked.query)
+            for one in restrictions(question.scope, case.ranking.query.parsed)
             if not self._stores.documents.get([id], replace(anywhere, **one.alone), frozenset())
         ]
         return failed or [CONTRADICTION]
 
     def _lane_obstacles(self, case: Case, reports: Sequence[LaneReport]) -> Iterator[Obstacle]:
         """Why no lane brought a document that is in scope."""
-        if case.ranked.lists or not reports:
+        if case.ranking.query.filters_only or not reports:
             reason = "the query has no words to look for"
             yield Obstacle(ObstacleKind.NO_WORDS, Origin.QUERY, case.question.text, reason)
             return
         # What a lane for names or letters does not find was not meant for it, but for signs.
-        query = case.ranked.query
+        query = case.ranking.query.parsed
         main = [one for one in reports if one.lane in MAIN_LANES and (query.marks or query.meaning)]
         for report in main or [one for one in reports if one.lane == Lane.EXACT] or reports:
             yield self._lane_obstacle(case, report)
-        for one in case.ranked.not_run:
+        for one in case.ranking.not_run:
             reason = f"the {one.lane.value} lane did not run: {one.reason}"
             yield Obstacle(ObstacleKind.LANE, Origin.INDEX, one.lane.value, reason)
 
@@ -207,7 +205,7 @@ class Diagnoser:
         """Why one lane that ran did not bring a document that is in scope."""
         lane = report.lane
         if lane == Lane.IDENTITY:
-            reason = f"none of its names is like “{case.ranked.letters}”"
+            reason = f"none of its names is like “{case.ranking.query.literal}”"
             return Obstacle(ObstacleKind.LANE, Origin.QUERY, lane.value, reason)
         look = {Lane.LEXICAL: self._in_words, Lane.EXACT: self._in_letters}
         obstacle = look.get(lane, self._in_meaning)(case)
@@ -215,7 +213,7 @@ class Diagnoser:
         return obstacle or Obstacle(ObstacleKind.POOL, Origin.SETTING, "pool", reason)
 
     def _in_words(self, case: Case) -> Obstacle | None:
-        if case.scored is None:
+        if case.bm25f is None:
             reason = "it holds none of the words"
             return Obstacle(ObstacleKind.NO_WORDS, Origin.QUERY, "words", reason)
         if self._settings.experiment.relaxation == "all" and not all(
@@ -226,7 +224,7 @@ class Diagnoser:
         return None
 
     def _in_letters(self, case: Case) -> Obstacle | None:
-        letters = case.ranked.letters
+        letters = case.ranking.query.literal
         if self._stores.lexical.substring(letters, case.question.alone, limit=1):
             return None
         reason = f"“{letters}” does not stand in it"
@@ -256,54 +254,20 @@ class Diagnoser:
 
     def _opinions(self, case: Case, place: _Place, *, in_scope: bool) -> Iterator[Opinion]:
         """What each lane that ran says of the document; nothing where there is nothing to judge."""
-        if case.ranked.lists:
+        if case.ranking.query.filters_only:
             return
-        cast = {one.lane: one for one in place.fused.contributions} if place.fused else {}
-        alone = {Lane.LEXICAL: case.scored.score if case.scored else None}
-        alone[Lane.DENSE] = case.similarity
+        candidate = place.candidate
         for report in place.lanes:
-            lane = report.lane
-            if lane in cast:
-                yield _opinion(cast[lane], report.hits)
-                continue
-            yield Opinion(
-                lane=lane,
-                hits=report.hits,
-                rank=None,
-                score=alone.get(lane),
-                weight=report.weight,
-                vote=None,
-                value=0.0,
-                reason=self._lane_obstacle(case, report).reason
-                if in_scope
-                else "it is out of scope",
+            rank = candidate.ranks.get(report.lane) if candidate else None
+            share = sum(
+                one.share
+                for one in (candidate.contributions if candidate else ())
+                if one.lane == report.lane
             )
-
-
-def _unjudged(ranked: Ranked, rank: int | None) -> int:
-    """How many documents before the rank have a lane that abstained."""
-    ahead = ranked.fused[: rank - 1] if rank else ()
-    return sum(any(one.abstained for one in fused.contributions) for fused in ahead)
-
-
-def _opinion(cast: Contribution, hits: int) -> Opinion:
-    return Opinion(
-        lane=cast.lane,
-        hits=hits,
-        rank=cast.rank,
-        score=cast.score,
-        weight=cast.weight,
-        vote=cast.vote,
-        value=cast.value,
-        abstained=cast.abstained,
-        reason=_why_silent(cast) if cast.abstained else "",
-    )
-
-
-def _why_silent(cast: Contribution) -> str:
-    if cast.counterpart is None:
-        return "it is in another language than the query"
-    return f"it is in another language than the query; judged by {cast.counterpart.id}"
+            reason = "it is out of scope"
+            if in_scope:
+                reason = "" if rank else self._lane_obstacle(case, report).reason
+            yield Opinion(report.lane, report.hits, rank, share, reason)
 
 
 def _of_file(
@@ -324,7 +288,6 @@ def _of_file(
         rank=None,
         score=None,
         found=0,
-        unjudged_ahead=0,
         obstacles=(obstacle,),
         opinions=(),
         words=(),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from twolane.explain.why.values import Passage, WordFound
 from twolane.model.answer import Lane, Mode
-from twolane.model.candidate import Candidate, Fused
+from twolane.model.candidate import Candidate, DocumentTerms
 from twolane.model.document import FIELDS, Document
 from twolane.model.scope import ANYWHERE, Scope, Word
 from twolane.ports import Stores
 from twolane.ports.documents import Part
-from twolane.ranking.bm25f import Scored, score
-from twolane.ranking.rankings import Ranked
+from twolane.ranking.bm25f import Bm25f
+from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
 from twolane.results.exact import passage_with
 from twolane.results.passages import passage_for
@@ -49,13 +48,14 @@ class Question:
 class Case:
     """A question, what the search made of it, and what the document holds of the query.
 
-    `scored` is None if it holds no word of it.
+    `bm25f` is None if it holds no word of it, `covered` the share of the query that it holds.
     """
 
     question: Question
-    ranked: Ranked
+    ranking: Ranking
     words: tuple[WordFound, ...]
-    scored: Scored | None
+    bm25f: float | None
+    covered: float
     passage: Passage | None
 
     @property
@@ -66,88 +66,69 @@ class Case:
     @property
     def coverage(self) -> float | None:
         """The share of the query's information that it holds, None if the query has no words."""
-        if not self.ranked.query.marks:
-            return None
-        return self.scored.coverage if self.scored else 0.0
+        return self.covered if self.ranking.query.parsed.marks else None
 
 
 def case_of(
-    stores: Stores, settings: Settings, searcher: Searcher, question: Question, ranked: Ranked
+    stores: Stores, settings: Settings, searcher: Searcher, question: Question, ranking: Ranking
 ) -> Case:
     """Look at the document in a scope of its own."""
-    marks = ranked.query.marks
-    asked = (*marks, *_alone(ranked.translated))
-    candidates = list(stores.lexical.term_frequencies([question.document.id], asked).values())
+    marks = ranking.query.parsed.marks
+    documents = list(stores.lexical.term_frequencies([question.document.id], marks).values())
     frequencies = stores.lexical.document_frequencies(marks, question.scope)
-    scored = score(marks, candidates, frequencies) if marks else []
+    score = Bm25f(marks, frequencies).of(documents[0]) if marks and documents else None
     return Case(
         question,
-        ranked,
-        words=_words(ranked, candidates[0]) if candidates else (),
-        scored=scored[0] if scored else None,
-        passage=_passage(stores, settings, searcher, question, ranked),
+        ranking,
+        words=_words(ranking, documents[0]) if documents else (),
+        bm25f=score.bm25f if score and score.coverage else None,
+        covered=score.coverage if score else 0.0,
+        passage=_passage(stores, settings, searcher, question, ranking),
     )
 
 
-def place_of(ranked: Ranked, id: str) -> tuple[int, Fused] | None:
-    """The rank of a document and the votes that made it, None if it is not in the ranking."""
-    for rank, fused in enumerate(ranked.fused, start=1):
-        if fused.id == id:
-            return rank, fused
+def place_of(ranking: Ranking, id: str) -> tuple[int, Candidate] | None:
+    """The rank of a document and the candidate itself, None if it is not in the ranking."""
+    for rank, candidate in enumerate(ranking.candidates, start=1):
+        if candidate.id == id:
+            return rank, candidate
     return None
 
 
-def _words(ranked: Ranked, candidate: Candidate) -> tuple[WordFound, ...]:
+def _words(ranking: Ranking, document: DocumentTerms) -> tuple[WordFound, ...]:
     """Each word of the query as typed, with the fields that hold it.
 
     A word of a script without spaces has several positions, and all of them must be held.
     """
-    taken = {repair.typed: repair.terms for repair in ranked.repairs}
-    translations = _translations(ranked, candidate)
+    taken = {repair.typed: repair.terms for repair in ranking.query.repairs}
     fields: dict[str, set[str]] = {}
-    for word in ranked.query.marks:
-        held = _fields(word, candidate)
+    for word in ranking.query.parsed.marks:
+        held = _fields(word, document)
         fields[word.text] = fields[word.text] & held if word.text in fields else held
     return tuple(
         WordFound(
             text,
             tuple(name for name in FIELDS if name in held),
             next((terms for typed, terms in taken.items() if text in typed), ()),
-            translations.get(text, ()),
         )
         for text, held in fields.items()
     )
 
 
-def _translations(ranked: Ranked, candidate: Candidate) -> dict[str, tuple[str, ...]]:
-    """By word of the query, the terms that mean the same in a document of another language."""
-    if not ranked.query.reading.languages.isdisjoint(candidate.languages):
-        return {}
-    return {
-        word.text: tuple(term for term, _ in word.kin if term in candidate.frequencies)
-        for word in ranked.translated
-    }
-
-
-def _alone(words: Sequence[Word]) -> list[Word]:
-    """The terms that mean the same as the words, each as a word of its own."""
-    return [Word(term, (term,)) for word in words for term, _ in word.kin]
-
-
-def _fields(word: Word, candidate: Candidate) -> set[str]:
-    held = [candidate.frequencies[key] for key in word.keys if key in candidate.frequencies]
+def _fields(word: Word, document: DocumentTerms) -> set[str]:
+    held = [document.frequencies[key] for key in word.keys if key in document.frequencies]
     return {name for place, name in enumerate(FIELDS) if any(counts[place] for counts in held)}
 
 
 def _passage(
-    stores: Stores, settings: Settings, searcher: Searcher, question: Question, ranked: Ranked
+    stores: Stores, settings: Settings, searcher: Searcher, question: Question, ranking: Ranking
 ) -> Passage | None:
     """The nearest passage by meaning, however far; by words where meaning says nothing."""
-    document, query = question.document, ranked.query
+    document, query = question.document, ranking.query.parsed
     held = stores.documents.get([document.id], ANYWHERE, frozenset({Part.CHUNKS}))
     chunks = held[document.id].chunks if document.id in held else ()
     position, similarity = None, None
-    not_run = {one.lane for one in ranked.not_run}
+    not_run = {one.lane for one in ranking.not_run}
     if (
         question.mode in (Mode.HYBRID, Mode.SEMANTIC)
         and query.meaning
@@ -159,13 +140,11 @@ def _passage(
             found = near.rank(query.meaning, question.alone, mode=Mode.SEMANTIC, limit=1)
         place = place_of(found, document.id)
         if place is not None:
-            position = place[1].position
-            votes = {one.lane: one.score for one in place[1].contributions}
-            similarity = votes.get(Lane.DENSE)
+            position, similarity = place[1].position, place[1].similarity
     if position is None:
         position = passage_for(document, chunks, query.marks)
     if position is None:
-        position = passage_with(document, chunks, ranked.letters)
+        position = passage_with(document, chunks, ranking.query.literal)
     chunk = next((one for one in chunks if one.position == position), None)
     if chunk is None:
         return None

@@ -15,7 +15,7 @@ from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope
 from twolane.ports.documents import DocumentStore
 from twolane.query import Filters, Query, parse
-from twolane.ranking.rankings import Ranked
+from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
 from twolane.settings import Settings
 
@@ -71,7 +71,7 @@ class Suggester:
                 return Suggestion(one.change, one.what, one.text, place[0], one.value)
         return None
 
-    def _searched(self, case: Case, one: _Try) -> Ranked:
+    def _searched(self, case: Case, one: _Try) -> Ranking:
         mode, limit = case.question.mode, case.question.limit
         if one.value is None:
             return self._searcher.rank(one.text, one.scope, mode=mode, limit=limit)

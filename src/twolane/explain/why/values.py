@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twolane.model.answer import Degradation, Lane, Mode, Repair
+from twolane.model.answer import Contribution, Degradation, Lane, Mode, Repair
 
 # The lanes that have something to say of every document; others only of a few.
 MAIN_LANES = frozenset((Lane.LEXICAL, Lane.DENSE))
@@ -72,18 +72,14 @@ class Opinion:
     """What one lane says of the document.
 
     `hits` is how many documents the lane found.
-    `rank` is None if the document is not one of them or the lane abstained; `reason` says why.
-    `score` is the lane's own, also for a document that it cut off.
+    `rank` is None if the document is not one of them; `reason` says why.
+    `share` is what the features that the lane measures gave it, in log-odds.
     """
 
     lane: Lane
     hits: int
     rank: int | None
-    score: float | None
-    weight: float
-    vote: float | None
-    value: float
-    abstained: bool = False
+    share: float
     reason: str = ""
 
 
@@ -92,13 +88,11 @@ class WordFound:
     """A word of the query as typed, and the fields of the document that hold it, if any.
 
     `taken_for` are the terms that it was repaired to.
-    `translations` are the terms of a document in another language that mean the same.
     """
 
     word: str
     fields: tuple[str, ...]
     taken_for: tuple[str, ...] = ()
-    translations: tuple[str, ...] = ()
 
     @property
     def held(self) -> bool:
@@ -146,7 +140,8 @@ class Diagnosis:
 
     `rank` counts from 1 among all `found` documents; it is None for a document that is not found.
     `id` and `title` are None for a file that gave no document.
-    `unjudged_ahead` is how many of those before it are in languages that words cannot judge.
+    `foreign` is set where it is in none of the query's languages.
+    `contributions` are what each feature gave it.
     `coverage` is the share of the query's information that the document holds.
     `copy_of` is the document before it that it is a copy of, if it comes later for that.
     """
@@ -164,7 +159,6 @@ class Diagnosis:
     rank: int | None
     score: float | None
     found: int
-    unjudged_ahead: int
     obstacles: tuple[Obstacle, ...]
     opinions: tuple[Opinion, ...]
     words: tuple[WordFound, ...]
@@ -177,3 +171,5 @@ class Diagnosis:
     took_ms: float
     relevance: float | None = None
     copy_of: str | None = None
+    foreign: bool = False
+    contributions: tuple[Contribution, ...] = ()

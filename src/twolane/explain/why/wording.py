@@ -39,13 +39,11 @@ def verdict(diagnosis: Diagnosis) -> str:
     if diagnosis.standing == Standing.BELOW:
         limit = diagnosis.limit
         place += f", below the {'one that is' if limit == 1 else f'{limit} that are'} shown"
-    reasons = [*_opinions(opinions), *_translated(diagnosis.words), *_lacking(diagnosis.words)]
+    reasons = [*_opinions(opinions), *_lacking(diagnosis.words)]
     if diagnosis.copy_of:
         reasons.insert(0, f"it is a copy of {diagnosis.copy_of}, and copies come later")
-    main = [one.rank or rank for one in opinions if one.lane in MAIN_LANES]
-    if diagnosis.unjudged_ahead and rank > max(main, default=rank):
-        # No lane puts it so low; those that the words did not judge passed it together.
-        reasons.append(f"{diagnosis.unjudged_ahead} before it are not judged by words")
+    if diagnosis.foreign:
+        reasons.append("it is in another language than the query, which words can hardly judge")
     if not opinions:
         reasons = ["a query of filters alone lists what they leave, newest first"]
     return f"{place}: {'; '.join(reasons)}." if reasons else f"{place}."
@@ -83,20 +81,12 @@ def _opinions(opinions: Sequence[Opinion]) -> Iterator[str]:
     if ranked:
         yield ", ".join(ranked)
     for one in opinions:
-        if one.abstained:
-            yield f"not judged {by_lane(one.lane)}, because {one.reason}"
-        elif one.rank is None and one.lane in MAIN_LANES:
+        if one.rank is None and one.lane in MAIN_LANES:
             yield f"not found {by_lane(one.lane)}, because {one.reason}"
 
 
-def _translated(words: Sequence[WordFound]) -> Iterator[str]:
-    found = [f"“{one.word}” ({', '.join(one.translations)})" for one in words if one.translations]
-    if found:
-        yield f"in translation it holds {_some(found)}"
-
-
 def _lacking(words: Sequence[WordFound]) -> Iterator[str]:
-    lacking = [f"“{one.word}”" for one in words if not (one.held or one.translations)]
+    lacking = [f"“{one.word}”" for one in words if not one.held]
     if lacking and len(lacking) < len(words):
         yield f"it lacks {_some(lacking)}"
 

@@ -37,6 +37,9 @@ class Folders(StrEnum):
 _LONGEST_TAG = 4_000_000
 _PIECE = 65_536
 
+# What is left of an open tag at the end of a file is made out, if it is no longer than this.
+_LONGEST_END = 2_048
+
 # Folders that the browser made, not the user.
 _OWN_FOLDERS = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
 
@@ -47,12 +50,17 @@ _QUERIES = ("place:", "query:")
 def read_bookmarks(text: Text, *, collection: str, folders: Folders) -> Rows:
     """The bookmarks of a file, one by one; malformed HTML gives what can be made out."""
     parser = _Parser()
-    while piece := text.read(_PIECE):
+    # An open tag is looked through again with every piece, so pieces grow with what is open.
+    while piece := text.read(max(_PIECE, len(parser.rawdata))):
         parser.feed(piece)
         if len(parser.rawdata) > _LONGEST_TAG:
             yield BadRow(parser.place(), "a tag that never ends; what it holds was left out")
             parser.rawdata = ""
         yield from _rows(parser.taken(), collection, folders)
+    if parser.rawdata.startswith("<") and len(parser.rawdata) > _LONGEST_END:
+        # Closing would look for the end of it from every `<` that is in it.
+        yield BadRow(parser.place(), "a tag that never ends; what it holds was left out")
+        parser.rawdata = ""
     parser.close()
     parser.finish()
     yield from _rows(parser.taken(), collection, folders)

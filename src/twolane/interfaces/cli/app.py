@@ -21,7 +21,7 @@ _COMMANDS: Mapping[str, str] = {
     "get": "reading",
     "outline": "reading",
     "embed": "embed",
-    "watch": "watch",
+    "watch": "index",
     "status": "status",
     "doctor": "status",
     "backup": "copies",
@@ -29,23 +29,23 @@ _COMMANDS: Mapping[str, str] = {
     "settings": "settings",
     "serve": "serve",
     "save": "save",
-    "mcp": "mcp",
+    "mcp": "serve",
     "delete": "changing",
     "undelete": "changing",
     "purge": "changing",
     "archive": "changing",
     "unarchive": "changing",
     "touch": "changing",
-    "export": "exporting",
+    "export": "exchanging",
     "completion": "completion",
 }
 
 # Commands that have commands of their own: where they are, and by which name.
 _GROUPS: Mapping[str, tuple[str, str]] = {
-    "import": ("importing", "importing"),
+    "import": ("exchanging", "importing"),
     "collection": ("collection", "collection"),
     "tag": ("tag", "tag"),
-    "generation": ("generation", "generation"),
+    "generation": ("embed", "generation"),
     "token": ("token", "token"),
     "db": ("database", "database"),
     "eval": ("eval", "evaluation"),
@@ -65,12 +65,12 @@ def app_for(name: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_twolane)
-    one = name in _COMMANDS or name in _GROUPS
+    alone = name in _COMMANDS or name in _GROUPS
     for command, module in _COMMANDS.items():
-        if command == name or not one:
+        if command == name or not alone:
             app.command(command)(guarded(_loaded(module, command)))
     for group, (module, known_as) in _GROUPS.items():
-        if group == name or not one:
+        if group == name or not alone:
             app.add_typer(_loaded(module, known_as))
     return app
 

@@ -10,8 +10,8 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.naming import reference_to
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import TIMES, AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.opening import Call
+from twolane.interfaces.cli.options import TIMES, typed
 from twolane.interfaces.wire.documents import deleted_documents, saved_documents
 from twolane.model.errors import BadInput, NoSuchDocument
 from twolane.model.scope import Scope
@@ -29,103 +29,67 @@ DeletedIds = Annotated[
 ]
 
 
-def delete(
-    references: References,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def delete(call: Call, references: References) -> None:
     """Delete saved documents; they can be restored until they are purged."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         saved = library.delete(ids_of(library, references))
-    tell(saved, "deleted", as_json=as_json, quiet=quiet)
+    tell(saved, "deleted", call)
 
 
-def undelete(
-    references: DeletedIds = None,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def undelete(call: Call, references: DeletedIds = None) -> None:
     """Bring deleted documents back; without any, list those that can be."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         if not references:
-            _list_deleted(library, as_json=as_json)
+            _list_deleted(library, call)
             return
         saved = library.restore(_deleted_ids(library, references))
-    tell(saved, "brought back", as_json=as_json, quiet=quiet)
+    tell(saved, "brought back", call)
 
 
 def purge(
+    call: Call,
     references: DeletedIds = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Everything that is deleted and not restored.")
     ] = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Remove deleted documents for good, with their texts and vectors."""
     if bool(references) == everything:
         raise BadInput("name the deleted documents to purge, or use --all")
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
-        gone = [one.id for one in library.deleted(scope=_NAMED)]
+    with call.library() as library:
+        gone = [document.id for document in library.deleted(scope=_NAMED)]
         ids = gone if everything else _deleted_ids(library, references or ())
         saved = library.purge(ids)
-    tell(saved, "purged", as_json=as_json, quiet=quiet)
+    tell(saved, "purged", call)
 
 
-def archive(
-    references: References,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def archive(call: Call, references: References) -> None:
     """Put saved documents aside: a search finds them only with --archived."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         saved = library.archive(ids_of(library, references))
-    tell(saved, "archived", as_json=as_json, quiet=quiet)
+    tell(saved, "archived", call)
 
 
-def unarchive(
-    references: References,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def unarchive(call: Call, references: References) -> None:
     """Take documents back from the archive."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         saved = library.unarchive(ids_of(library, references))
-    tell(saved, "taken back", as_json=as_json, quiet=quiet)
+    tell(saved, "taken back", call)
 
 
 def touch(
+    call: Call,
     references: References,
     at: Annotated[
         datetime | None,
         typer.Option("--at", metavar="TIME", help="When, if not now; UTC.", formats=TIMES),
     ] = None,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Count a use of documents, files' too: when they were last used, and how often."""
     moment = None if at is None else at.replace(tzinfo=UTC)
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         saved = library.touch(ids_of(library, references), at=moment)
-    tell(saved, "touched", as_json=as_json, quiet=quiet)
+    tell(saved, "touched", call)
 
 
 # Who names a document means it, archived or not.
@@ -134,15 +98,18 @@ _NAMED = Scope(archived=True)
 
 def ids_of(library: Library, references: Sequence[str]) -> list[str]:
     """The ids of the documents that the references name."""
-    return [library.document(reference_to(library, one), scope=_NAMED).id for one in references]
+    return [
+        library.document(reference_to(library, reference), scope=_NAMED).id
+        for reference in references
+    ]
 
 
-def tell(saved: Sequence[Saved], what: str, *, as_json: bool, quiet: bool) -> None:
+def tell(saved: Sequence[Saved], what: str, call: Call) -> None:
     """Say what became of the documents."""
-    if as_json:
+    if call.as_json:
         output.say_json(saved_documents(saved))
-    elif not quiet:
-        changed = sum(one.changed for one in saved)
+    elif not call.quiet:
+        changed = sum(document.changed for document in saved)
         output.say(f"{output.counted(changed, 'document')} {what}")
 
 
@@ -151,19 +118,23 @@ def _deleted_ids(library: Library, references: Sequence[str]) -> list[str]:
     gone = library.deleted(scope=_NAMED)
     ids = []
     for reference in map(typed, references):
-        named = [one.id for one in gone if reference in (one.id, one.url, one.title)]
-        if not named:
+        matches = [
+            document.id
+            for document in gone
+            if reference in (document.id, document.url, document.title)
+        ]
+        if not matches:
             raise NoSuchDocument(reference)
-        if len(named) > 1 and reference not in named:
-            raise BadInput(f"{reference!r} names several deleted documents: {', '.join(named)}")
-        ids.append(reference if reference in named else named[0])
+        if len(matches) > 1 and reference not in matches:
+            raise BadInput(f"{reference!r} names several deleted documents: {', '.join(matches)}")
+        ids.append(reference if reference in matches else matches[0])
     return ids
 
 
-def _list_deleted(library: Library, *, as_json: bool) -> None:
+def _list_deleted(library: Library, call: Call) -> None:
     gone = library.deleted(scope=_NAMED)
-    if as_json:
+    if call.as_json:
         output.say_json(deleted_documents(gone))
         return
-    for one in gone:
-        output.say((one.id, output.PLACE), f"  {one.title}")
+    for document in gone:
+        output.say((document.id, output.PLACE), f"  {document.title}")

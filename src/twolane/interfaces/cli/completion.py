@@ -55,7 +55,7 @@ def held_names(filter: str) -> Callable[[str], list[str]] | None:
 
 
 def _collections(library: Library) -> Iterable[str]:
-    return (one.name for one in library.collections())
+    return (collection.name for collection in library.collections())
 
 
 def _tags(library: Library) -> Iterable[str]:

@@ -9,29 +9,22 @@ from typer.models import TyperPath
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.guard import guarded
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import Db, Quiet, Verbose, require_utf8
+from twolane.interfaces.cli.guard import group
+from twolane.interfaces.cli.opening import PlainCall, open_library
+from twolane.interfaces.cli.options import require_utf8
 from twolane.model.errors import BadInput
-
-database = typer.Typer(
-    name="db",
-    help="The database itself: its tables, checks, copies.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
 
 # A damaged database can have a problem per row; the first few say what is wrong.
 _MOST_PROBLEMS = 20
 
 
-def show(db: Db = None, quiet: Quiet = False, verbose: Verbose = False) -> int:
+def show(call: PlainCall) -> int:
     """Show where the database is, and which version its tables have; changes nothing."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    settings = call.load().settings
     from twolane.library import schema_of
 
     found = schema_of(settings)
-    if not quiet:
+    if not call.quiet:
         output.say(("database  ", output.DIM), found.location)
         if found.server:
             output.say(("server    ", output.DIM), found.server)
@@ -44,30 +37,30 @@ def show(db: Db = None, quiet: Quiet = False, verbose: Verbose = False) -> int:
         behind = f"version {found.version} of {found.known}: twolane db upgrade"
         output.say(("tables    ", output.DIM), behind)
         return failures.PROBLEMS
-    if not quiet:
+    if not call.quiet:
         output.say(("tables    ", output.DIM), f"version {found.version}, up to date")
     return failures.OK
 
 
-def upgrade(db: Db = None, quiet: Quiet = False, verbose: Verbose = False) -> None:
+def upgrade(call: PlainCall) -> None:
     """Make the tables, or bring them to this version; others may go on meanwhile."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    settings = call.load().settings
     from twolane.library import schema_of
 
     before = schema_of(settings).version
     with open_library(settings, create=True) as library:
         location = library.location
     now = schema_of(settings).version
-    if not quiet:
+    if not call.quiet:
         changed = f"version {before} is now {now}" if before else f"version {now} was made"
         output.say(
             f"{location}  tables: {changed if before != now else f'version {now}, as before'}"
         )
 
 
-def check(db: Db = None, quiet: Quiet = False, verbose: Verbose = False) -> int:
+def check(call: PlainCall) -> int:
     """Check the database from end to end; `twolane doctor` also looks at all around it."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    settings = call.load().settings
     with open_library(settings) as library:
         problems = library.check()
         location = library.location
@@ -78,12 +71,13 @@ def check(db: Db = None, quiet: Quiet = False, verbose: Verbose = False) -> int:
     if problems:
         output.say("mend it with: twolane doctor --fix")
         return failures.PROBLEMS
-    if not quiet:
+    if not call.quiet:
         output.say(f"{location} is sound")
     return failures.OK
 
 
 def copy(
+    call: PlainCall,
     target: Annotated[
         str,
         typer.Argument(
@@ -92,12 +86,9 @@ def copy(
             help="Where to: a new file, or an empty database (postgresql://…).",
         ),
     ],
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Copy everything into another database, of either kind, and verify it."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
+    settings = call.load().settings
     require_utf8(target)
     there = settings.changed(db=target)
     if there.db == settings.db:
@@ -105,12 +96,15 @@ def copy(
     with open_library(settings) as library, open_library(there, create=True) as other:
         done = library.copy_to(other)
         location = other.location
-    if not quiet:
+    if not call.quiet:
         output.say(
             f"{location}  {output.counted(done.documents, 'document')}, "
             f"{output.counted(done.vectors, 'vector')}, verified"
         )
 
 
-for _name, _command in (("status", show), ("upgrade", upgrade), ("check", check), ("copy", copy)):
-    database.command(_name)(guarded(_command))
+database = group(
+    "db",
+    "The database itself: its tables, checks, copies.",
+    {"status": show, "upgrade": upgrade, "check": check, "copy": copy},
+)

@@ -1,4 +1,4 @@
-"""`twolane embed`: give every passage its vector."""
+"""`twolane embed` and `twolane generation`: vectors for passages, and which set of them answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
-from twolane.interfaces.cli.progress import passages_bar
+from twolane.interfaces.cli.guard import group
+from twolane.interfaces.cli.opening import Call, PlainCall, open_library
+from twolane.interfaces.cli.options import AllSpaces
+from twolane.interfaces.cli.progress import duration, passages_bar
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import EmbedderUnavailable
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def embed(
+    call: Call,
     backfill: Annotated[
         bool,
         typer.Option(
@@ -32,9 +34,7 @@ def embed(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try passages that failed again now.")
     ] = False,
-    all_spaces: Annotated[
-        bool, typer.Option("--all-spaces", help="Also fill the better, slower embedding space.")
-    ] = False,
+    all_spaces: AllSpaces = False,
     gate: Annotated[
         Path | None,
         typer.Option(
@@ -53,18 +53,14 @@ def embed(
             show_default=False,
         ),
     ] = None,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Give the passages that lack a vector one."""
     others = {"embedding.gate_tolerance": tolerance}
-    settings = load_settings(db, quiet=quiet, verbose=verbose, others=others).settings
+    settings = call.load(others).settings
     try:
         with open_library(settings) as library:
             watched = _gate(library, gate)
-            with passages_bar(quiet=quiet) as show:
+            with passages_bar(quiet=call.quiet) as show:
                 embedded = library.embed(
                     all_spaces=all_spaces,
                     backfill=backfill,
@@ -75,10 +71,10 @@ def embed(
     except KeyboardInterrupt:
         output.error("interrupted; what was embedded is kept; run the same command to go on")
         return failures.INTERRUPTED
-    if as_json:
+    if call.as_json:
         output.say_json(wire.embedded(embedded))
     else:
-        _tell(embedded, quiet=quiet)
+        _tell(embedded, quiet=call.quiet)
     if embedded.stopped is not None:
         raise EmbedderUnavailable(embedded.stopped)
     return failures.PROBLEMS if embedded.refused else failures.OK
@@ -105,3 +101,60 @@ def _tell(embedded: Embedded, *, quiet: bool) -> None:
         output.say(f"generation {embedded.took_over} answers searches now")
     if embedded.refused is not None:
         output.say(("the new vectors do not take over: ", output.BAD), embedded.refused)
+
+
+Number = Annotated[int, typer.Argument(metavar="N", help="The number of the generation.")]
+
+
+def list_generations(call: Call) -> None:
+    """Show every set of vectors, and how complete it is."""
+    with call.library() as library:
+        generations = library.status().generations
+    if call.as_json:
+        output.say_json(wire.generations(generations))
+        return
+    for standing in generations:
+        generation, progress = standing.generation, standing.progress
+        left = standing.seconds_left
+        output.say(
+            (f"{generation.number:>3}  {generation.state.value:<8}", output.TITLE),
+            f"  {generation.space.embedder:<8}  {progress.ready:,} ready, "
+            f"{progress.pending:,} pending, {progress.failed:,} failed",
+            f", about {duration(left)} left" if left is not None else "",
+        )
+        if generation.reason is not None:
+            output.say(generation.reason, indent=5)
+
+
+def activate(call: PlainCall, number: Number) -> None:
+    """Let this set of vectors answer searches."""
+    with call.library() as library:
+        library.activate_generation(number)
+    if not call.quiet:
+        output.say(f"generation {number} answers searches now")
+
+
+def rollback(call: PlainCall) -> None:
+    """Let the set of vectors that served before answer searches again."""
+    with call.library() as library:
+        earlier = library.roll_back_generation()
+        left = dict(library.generations())[earlier].pending
+    if not call.quiet:
+        output.say(f"generation {earlier.number} ({earlier.space.embedder}) answers searches now")
+    if left:
+        output.say(f"{output.counted(left, 'passage')} pending: twolane embed")
+
+
+def drop(call: PlainCall, number: Number) -> None:
+    """Delete a set of vectors that does not answer searches."""
+    with call.library() as library:
+        library.drop_generation(number)
+    if not call.quiet:
+        output.say(f"generation {number} is gone")
+
+
+generation = group(
+    "generation",
+    "Sets of vectors: list them, choose which answers, go back, delete.",
+    {"list": list_generations, "activate": activate, "rollback": rollback, "drop": drop},
+)

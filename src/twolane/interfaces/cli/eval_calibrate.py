@@ -24,7 +24,7 @@ from twolane.interfaces.cli.opening import load_settings, settings_file
 from twolane.interfaces.cli.options import AsJson, Quiet, Verbose
 from twolane.interfaces.cli.progress import steps_bar
 from twolane.interfaces.wire import evaluation as wire
-from twolane.settings import Settings, relevance_path
+from twolane.settings import Settings
 
 if TYPE_CHECKING:
     from twolane.evaluation.calibration import Calibration, Threshold
@@ -39,12 +39,6 @@ def calibrate(
     golden: GoldenSets,
     write: Annotated[
         bool, typer.Option("--write", help="Put the threshold into your settings file.")
-    ] = False,
-    adopting: Annotated[
-        bool,
-        typer.Option(
-            "--adopt", help="Let searches use the new fit, though the space has one already."
-        ),
     ] = False,
     keep: Annotated[
         float | None,
@@ -61,7 +55,7 @@ def calibrate(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Show which similarities are relevant; propose a threshold; fit a relevance."""
+    """Show which similarities are relevant, and propose a threshold."""
     import twolane.evaluation.calibration as calibration
 
     loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
@@ -72,36 +66,18 @@ def calibrate(
             with asked_library(one, path, settings, steps.step, has_db=db is not None) as library:
                 steps.step(f"asking {one.name}")
                 samples.append(calibration.sample(one, library, steps.show))
-        steps.step("fitting")
         found = calibration.calibrate(samples, keep=keep)
     file = calibration.save_calibration(found, runs)
-    adopted = _adopt(found, settings, asked=adopting)
     change = _write(settings_file(loaded), found.proposed) if write else None
     if as_json:
-        output.say_json(wire.calibration(found, file, change, adopted))
+        output.say_json(wire.calibration(found, file, change))
         return
     _tell(found, keep)
     say_stored(file, quiet=quiet)
-    if not quiet and adopted is None:
-        output.say("searches keep the relevance that they have; --adopt gives them this one")
-    elif not quiet:
-        output.say("searches use this relevance: ", (str(adopted), output.PLACE))
     if change is not None:
         _tell_change(settings_file(loaded), change, quiet=quiet)
     elif not quiet:
         output.say(f"--write puts {_SETTING} into your settings file.")
-
-
-def _adopt(found: Calibration, settings: Settings, *, asked: bool) -> Path | None:
-    """Give searches the fit if they have none for the space, or if that was asked for."""
-    from twolane.evaluation.calibration import adopt
-    from twolane.ranking.relevance_files import known_fits
-
-    if not asked and known_fits(settings).knows(found.space):
-        return None
-    file = relevance_path(settings)
-    adopt(found, file)
-    return file
 
 
 def _write(file: Path, threshold: Threshold) -> str:
@@ -119,7 +95,7 @@ def _write(file: Path, threshold: Threshold) -> str:
 
 
 def _tell(found: Calibration, keep: float | None) -> None:
-    queries = sum(one.queries for one in found.samples)
+    queries = sum(sample.queries for sample in found.samples)
     output.say(
         (f"{found.space.embedder} ", output.TITLE),
         f"{found.space.model}, {output.counted(queries, 'query', 'queries')}, "
@@ -128,7 +104,6 @@ def _tell(found: Calibration, keep: float | None) -> None:
     )
     _tell_distributions(found)
     _tell_thresholds(found, keep)
-    _tell_reliability(found)
 
 
 def _tell_distributions(found: Calibration) -> None:
@@ -157,38 +132,9 @@ def _tell_thresholds(found: Calibration, keep: float | None) -> None:
         f", {why}: it keeps {best.recall:.1%} of the relevant pairs "
         f"and {best.false_positives:.1%} of the irrelevant ones (J = {_signed(best.j)})",
     )
-    for one in found.careful:
-        output.say(
-            f"{one.similarity:g} keeps {one.recall:.1%} and {one.false_positives:.1%}", indent=2
-        )
-    output.say()
-
-
-def _tell_reliability(found: Calibration) -> None:
-    from twolane.evaluation.figures import share
-
-    output.say(("relevance of results", output.TITLE), ", each rated by a fit without its query")
-    rows = [["fit", "Brier", "ECE", "AUROC", "AUROC answerable"]]
-    for rated in found.rated:
-        said = rated.reliability
-        told = "" if rated.answerable is None else share(rated.answerable)
-        rows.append([rated.name, f"{said.brier:.4f}", share(said.ece), share(said.auroc), told])
-    say_grid(rows)
-    output.say()
-    best = next(one for one in found.rated if one.name == "logistic").reliability
-    bins = [["predicted", "results", "mean", "relevant"]]
-    for one in best.bins:
-        row = [f"{one.low:.1f} to {one.high:.1f}", f"{one.count:,}"]
-        bins.append([*row, share(one.predicted), share(one.relevant)])
-    say_grid(bins)
-    output.say()
-    alone = [f"{share(found.fits.semantic.threshold)} by meaning alone"]
-    if found.lexical is not None:
-        alone.append(f"{share(found.lexical.threshold)} by words alone")
-    output.say(
-        f"a query counts as answered from a relevance of {share(found.fits.hybrid.threshold)} on "
-        f"({', '.join(alone)})"
-    )
+    for threshold in found.careful:
+        shares = f"{threshold.recall:.1%} and {threshold.false_positives:.1%}"
+        output.say(f"{threshold.similarity:g} keeps {shares}", indent=2)
     output.say()
 
 

@@ -10,8 +10,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.eval_options import say_grid
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.wire import evaluation as wire
 
 if TYPE_CHECKING:
@@ -22,29 +21,25 @@ _MOST = 20
 
 
 def freshness(
+    call: Call,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if anything is stale.")
     ] = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Show which documents have no vector, or an old one, and which models made the vectors."""
     import twolane.evaluation.freshness as evaluation
 
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
-        found = evaluation.freshness(library)
-    if as_json:
-        output.say_json(wire.freshness(found))
+    with call.library() as library:
+        state = evaluation.freshness(library)
+    if call.as_json:
+        output.say_json(wire.freshness(state))
     else:
-        _show(found, quiet=quiet)
-    return failures.PROBLEMS if strict and found.stale else failures.OK
+        _show(state, quiet=call.quiet)
+    return failures.PROBLEMS if strict and state.stale else failures.OK
 
 
-def _show(found: evaluation.Freshness, *, quiet: bool) -> None:
-    if found.generations and not quiet:
+def _show(state: evaluation.Freshness, *, quiet: bool) -> None:
+    if state.generations and not quiet:
         head = ["generation", "state", "embedder", "model", "dimensions", "ready", "pending"]
         rows = [
             [
@@ -56,19 +51,19 @@ def _show(found: evaluation.Freshness, *, quiet: bool) -> None:
                 f"{progress.ready:,}",
                 f"{progress.pending + progress.failed:,}",
             ]
-            for generation, progress in found.generations
+            for generation, progress in state.generations
         ]
         say_grid([head, *rows], indent=0)
-    if found.degraded:
-        output.say((found.degraded, output.BAD))
-    _list("no vector: not found by meaning", found.missing)
-    _list("only some passages have a vector", found.partial)
-    if found.pending or found.failed:
+    if state.degraded:
+        output.say((state.degraded, output.BAD))
+    _list("no vector: not found by meaning", state.missing)
+    _list("only some passages have a vector", state.partial)
+    if state.pending or state.failed:
         output.say(
-            f"{output.counted(found.pending, 'passage')} pending, {found.failed:,} failed; ",
+            f"{output.counted(state.pending, 'passage')} pending, {state.failed:,} failed; ",
             "run: twolane embed",
         )
-    if not found.stale and not quiet:
+    if not state.stale and not quiet:
         output.say(("every passage has its vector", output.GOOD))
 
 

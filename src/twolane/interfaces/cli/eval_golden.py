@@ -13,9 +13,9 @@ from typer.models import TyperPath
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.eval_options import asked_library
-from twolane.interfaces.cli.guard import guarded
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.guard import group
+from twolane.interfaces.cli.opening import Call, open_library
+from twolane.interfaces.cli.options import AsJson, Quiet, Verbose, typed
 from twolane.interfaces.cli.progress import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.errors import BadInput
@@ -23,17 +23,12 @@ from twolane.model.errors import BadInput
 if TYPE_CHECKING:
     from twolane.evaluation.golden import GoldenSet
 
-golden = typer.Typer(
-    name="golden",
-    help="Make, extend and check golden sets.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
 
 Out = Annotated[Path, typer.Argument(metavar="OUT.json", help="The file of the golden set.")]
 
 
 def build(
+    call: Call,
     out: Out,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="How many queries in all.")] = 100,
     seed: Annotated[int, typer.Option(metavar="S", help="Another seed, other queries.")] = 0,
@@ -52,10 +47,6 @@ def build(
         typer.Option(metavar="A,B", help="Write OUT.A.json and OUT.B.json with different notes."),
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Make a golden set from your own notes, without judging anything."""
     from twolane.evaluation.golden import Names, validate, vault_of
@@ -70,8 +61,8 @@ def build(
     for file in files:
         if file.exists() and not force:
             raise BadInput(f"{file} exists; choose another name, or replace it with --force")
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with steps_bar(quiet=quiet) as steps, open_library(settings) as library:
+    settings = call.load().settings
+    with steps_bar(quiet=call.quiet) as steps, open_library(settings) as library:
         steps.step("reading the notes")
         sets = build_sets(library, recipe, name=_stem(out), vault=vault_of(library, out))
         known = Names(library).known()
@@ -79,10 +70,11 @@ def build(
             validate(one, known)
     for file, one in zip(files, sets, strict=True):
         save_golden(one, file)
-    _tell(list(zip(files, sets, strict=True)), as_json=as_json, quiet=quiet)
+    _tell(list(zip(files, sets, strict=True)), call)
 
 
 def add(
+    call: Call,
     out: Out,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What is searched for.")],
     relevant: Annotated[
@@ -101,21 +93,16 @@ def add(
     category: Annotated[
         str | None, typer.Option(metavar="NAME", help="A group to report on its own.")
     ] = None,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Add a query that you have judged to a golden set; the file is made if need be."""
     from twolane.evaluation.golden import GoldenQuery, Names, vault_of, with_query
     from twolane.evaluation.golden_formats import open_set, save_golden
 
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         names = Names(library)
 
         def resolved(references: Sequence[str] | None) -> tuple[str, ...]:
-            found = (library.document(typed(one)) for one in references or ())
+            found = (library.document(typed(reference)) for reference in references or ())
             return tuple(names.of(document) for document in found)
 
         judged = GoldenQuery(
@@ -131,7 +118,7 @@ def add(
         held = open_set(out, vault_of(library, out))
     longer = with_query(held, judged)
     save_golden(longer, out)
-    _tell([(out, longer)], as_json=as_json, quiet=quiet)
+    _tell([(out, longer)], call)
 
 
 def check(
@@ -159,32 +146,29 @@ def check(
 
     if db is not None and vault is not None:
         raise BadInput("give the notes either as --db or as --vault, not both")
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    found = load_golden(file)
-    validate(found)
+    call = Call(as_json, db, quiet, verbose)
+    settings = call.load().settings
+    checked = load_golden(file)
+    validate(checked)
     if vault is not None:
-        found = replace(found, vault=str(vault.expanduser().resolve()))
-    if db is not None or found.vault is not None:
+        checked = replace(checked, vault=str(vault.expanduser().resolve()))
+    if db is not None or checked.vault is not None:
         # Words are enough to know which notes there are.
         words_only = settings.changed(embedding={"embedder": "none"}) if db is None else settings
         with steps_bar(quiet=quiet) as steps:
-            asked_library(found, file, words_only, steps.step, has_db=db is not None).close()
+            asked_library(checked, file, words_only, steps.step, has_db=db is not None).close()
     elif file.is_dir():
-        validate(found, corpus_ids(file))
+        validate(checked, corpus_ids(file))
     elif not quiet:
         output.note("it names no vault, so whether its notes exist was not checked; give --db")
-    _tell([(file, found)], as_json=as_json, quiet=quiet)
+    _tell([(file, checked)], call)
 
 
-for _command in (build, add, check):
-    golden.command()(guarded(_command))
-
-
-def _tell(sets: Sequence[tuple[Path, GoldenSet]], *, as_json: bool, quiet: bool) -> None:
-    if as_json:
+def _tell(sets: Sequence[tuple[Path, GoldenSet]], call: Call) -> None:
+    if call.as_json:
         output.say_json(wire.golden_files(sets))
         return
-    if quiet:
+    if call.quiet:
         return
     for path, one in sets:
         groups = Counter(query.category or "other" for query in one.queries)
@@ -206,3 +190,8 @@ def _stem(out: Path) -> str:
 def _beside(out: Path, part: str) -> Path:
     """The file of one part: `notes.json` becomes `notes.dev.json`."""
     return out.with_name(f"{_stem(out)}.{part}.json") if part else out
+
+
+golden = group(
+    "golden", "Make, extend and check golden sets.", {"build": build, "add": add, "check": check}
+)

@@ -1,26 +1,36 @@
-"""What every command does when it fails: a message, an exit code, never a traceback."""
+"""What runs a command: the options of every command, exit codes, and messages, no tracebacks."""
 
 from __future__ import annotations
 
+import inspect
+import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec
+from typing import Any
+
+import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
+from twolane.interfaces.cli.opening import Call, PlainCall
+from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
 from twolane.model.errors import TwolaneError
 
-P = ParamSpec("P")
+Command = Callable[..., int | None]
+
+# The options that stand in the place of a command's `call`, by the fields of a `Call`.
+_SHARED = {"as_json": AsJson, "db": Db, "quiet": Quiet, "verbose": Verbose}
 
 
-def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
+def guarded(command: Command) -> Callable[..., None]:
     """The command as the process runs it: its number, or that of its failure, is the exit code."""
+    called = with_shared_options(command)
 
-    @wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+    @wraps(called)
+    def run(**given: Any) -> None:
         try:
-            code = command(*args, **kwargs) or failures.OK
+            code = called(**given) or failures.OK
             sys.stdout.flush()
         except BrokenPipeError:
             # Whoever read our output has seen enough.
@@ -32,3 +42,103 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
         sys.exit(code)
 
     return run
+
+
+def group(name: str, help: str, commands: Mapping[str, Command]) -> typer.Typer:
+    """A command that has commands of its own, by the names that they are called by."""
+    made = typer.Typer(name=name, help=help, no_args_is_help=True, rich_markup_mode=None)
+    for own_name, command in commands.items():
+        made.command(own_name)(guarded(command))
+    return made
+
+
+def with_shared_options(command: Command) -> Command:
+    """The command with an option for each field of the `call` that it takes, if it takes one."""
+    parameters = dict(inspect.signature(command, eval_str=True).parameters)
+    call = parameters.pop("call", None)
+    if call is None:
+        return command
+    shared = [name for name in _SHARED if name != "as_json" or call.annotation != PlainCall]
+
+    @wraps(command)
+    def run(**given: Any) -> int | None:
+        return command(call=Call(**{name: given.pop(name) for name in shared}), **given)
+
+    return with_parameters(
+        run, [*parameters.values(), *(option(name, _SHARED[name]) for name in shared)]
+    )
+
+
+def option(name: str, annotation: Any) -> inspect.Parameter:
+    """A parameter that typer makes an option of; without a value it is off, or None."""
+    default = False if annotation.__origin__ is bool else None
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def with_parameters(run: Command, parameters: list[inspect.Parameter]) -> Command:
+    """The function with the parameters that typer is to see instead of its own."""
+    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    run.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in own}
+    return run
+
+
+# All that typer raises about a call; the class itself has had several homes.
+_MISUSE: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+def run_app(app: typer.Typer) -> None:
+    """Run the command that the arguments name, and exit with its code."""
+    try:
+        sys.exit(app(prog_name="twolane", standalone_mode=False))
+    except typer.Abort:
+        output.error("aborted")
+        sys.exit(failures.PROBLEMS)
+    except _MISUSE as error:
+        _tell(error)
+        sys.exit(failures.BAD_USAGE)
+
+
+def _tell(error: Any) -> None:
+    shown = io.StringIO()
+    error.show(file=shown)
+    usage, said, _ = shown.getvalue().rpartition("Error: ")
+    if not said:
+        # No arguments at all are answered with the help.
+        sys.stderr.write(shown.getvalue())
+        return
+    sys.stderr.write(usage)
+    output.error(_wrong(error))
+
+
+def _wrong(error: Any) -> str:
+    """What is wrong, as our own errors say it."""
+    message = str(error.format_message())
+    invalid = "Invalid value for "
+    if message.startswith(invalid) and error.param is not None:
+        where = str(error.param.get_error_hint(error.ctx)).replace("'", "")
+        value = _number_wrong(error.message, error.param.type) or error.message
+        message = f"{where}: {value}"
+    else:
+        message = message[:1].lower() + message[1:]
+    return message.removesuffix(".")
+
+
+def _number_wrong(message: str, kind: Any) -> str | None:
+    """That the value is no number of the kind that is wanted, and which it may be."""
+    # The kinds are called int, integer, int range and the like, as versions of typer go.
+    numbers = {"int": "a whole number", "flo": "a number"}
+    wanted = numbers.get(str(getattr(kind, "name", ""))[:3])
+    value, negation, _ = message.rpartition(" is not ")
+    if wanted is None or not negation:
+        return None
+    least, most = getattr(kind, "min", None), getattr(kind, "max", None)
+    if least is not None and most is not None:
+        wanted += f" from {least} to {most}"
+    elif least is not None:
+        wanted += f" of {least} or more"
+    elif most is not None:
+        wanted += f" of {most} or less"
+    return f"{value} is not {wanted}"

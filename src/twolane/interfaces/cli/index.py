@@ -1,10 +1,12 @@
-"""`twolane index`: bring the library in step with folders of notes."""
+"""`twolane index` and `twolane watch`: bring the library in step with folders, and keep it so."""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +14,8 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8
+from twolane.interfaces.cli.opening import Call, open_library
+from twolane.interfaces.cli.options import AllSpaces, require_utf8
 from twolane.interfaces.cli.progress import files_bar, passages_bar
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.answer import Degradation, Lane
@@ -33,6 +35,7 @@ _MOST_FILES = 20
 
 
 def index(
+    call: Call,
     paths: Annotated[
         list[Path] | None,
         typer.Argument(metavar="[PATH...]", help="Folders of notes; without any, all known ones."),
@@ -41,23 +44,17 @@ def index(
         bool,
         typer.Option("--no-wait", help="Index the text only; `twolane embed` adds meaning later."),
     ] = False,
-    all_spaces: Annotated[
-        bool, typer.Option("--all-spaces", help="Also fill the better, slower embedding space.")
-    ] = False,
+    all_spaces: AllSpaces = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if anything went wrong with a file.")
     ] = False,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the notes of a folder that lost most or all.")
     ] = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Index folders of notes, or what changed in them."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    run = _Run(quiet=quiet, as_json=as_json, all_spaces=all_spaces)
+    settings = call.load().settings
+    run = _Run(quiet=call.quiet, as_json=call.as_json, all_spaces=all_spaces)
     try:
         with _library(settings, paths or ()) as library:
             for path in paths or _roots(library):
@@ -67,7 +64,7 @@ def index(
     except KeyboardInterrupt:
         output.error("interrupted; what was indexed is kept; run the same command to go on")
         return failures.INTERRUPTED
-    if as_json:
+    if call.as_json:
         output.say_json(wire.index_report(run.reports, run.embedded, run.degraded))
     if run.refused:
         return failures.BAD_USAGE
@@ -76,7 +73,9 @@ def index(
 
 def _roots(library: Library) -> list[Path]:
     """The folders of all collections."""
-    roots = [Path(one.root) for one in library.collections() if one.root is not None]
+    roots = [
+        Path(collection.root) for collection in library.collections() if collection.root is not None
+    ]
     if not roots:
         raise BadInput("no folder is known yet; name one: twolane index FOLDER")
     return roots
@@ -159,13 +158,7 @@ def _tell(library: Library, path: Path, report: Report, *, quiet: bool) -> None:
     if not quiet:
         listed += _skipped(library, report)
     _list(listed)
-    if report.withheld:
-        output.say(
-            (f"{report.withheld:,} notes are gone from the folder. ", output.BAD),
-            "Nothing was deleted: so many at once may be a mistake. ",
-            "To delete them, run the same command with --prune.",
-            indent=2,
-        )
+    _tell_withheld(report, "the same command with --prune")
 
 
 def _counts(report: Report) -> str:
@@ -183,9 +176,9 @@ def _skipped(library: Library, report: Report) -> Iterable[list[output.Piece]]:
     if not report.skipped:
         return []
     return [
-        [(one.record.path, output.PLACE), "  ", ("skipped: ", output.DIM), one.record.reason]
-        for one in library.files()
-        if one.collection == report.collection and one.record.state == FileState.SKIPPED
+        [(file.record.path, output.PLACE), "  ", ("skipped: ", output.DIM), file.record.reason]
+        for file in library.files()
+        if file.collection == report.collection and file.record.state == FileState.SKIPPED
     ]
 
 
@@ -210,3 +203,67 @@ def _tell_embedding(embedded: Embedded | None, stopped: str | None, *, quiet: bo
         )
     elif embedded and not quiet:
         output.say(f"{output.counted(embedded.embedded, 'passage')} embedded")
+
+
+def watch(
+    call: Call,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", help="Folders of notes; all that were indexed before."),
+    ] = None,
+    poll: Annotated[
+        bool, typer.Option("--poll", help="Look again and again instead of waiting for notices.")
+    ] = False,
+) -> int:
+    """Index folders and follow their changes until Ctrl-C."""
+    settings = call.load().settings
+    roots = paths or []
+    with open_library(
+        settings, create=any(path.expanduser().is_dir() for path in roots)
+    ) as library:
+        if not call.quiet:
+            output.note("watching; Ctrl-C ends")
+
+        def tell(report: Report) -> None:
+            if call.as_json:
+                output.say_json(wire.index_report([report], None, ()))
+            elif not call.quiet:
+                _tell_change(report)
+
+        try:
+            library.watch(roots, stop=threading.Event(), polling=poll, changed=tell)
+        except KeyboardInterrupt:
+            return failures.OK
+    return failures.OK
+
+
+def _tell_change(report: Report) -> None:
+    """One line for what changed, and one for each file that went wrong."""
+    counts = [
+        f"{count:,} {word}"
+        for count, word in (
+            (report.indexed, "indexed"),
+            (report.deleted, "deleted"),
+            (report.failed, "failed"),
+        )
+        if count
+    ]
+    time = datetime.now().astimezone().strftime("%H:%M:%S")
+    output.say(
+        (f"{time}  ", output.DIM), (report.collection, output.TITLE), f"  {', '.join(counts)}"
+    )
+    for problem in report.problems:
+        output.say(
+            (problem.path, output.PLACE), f"  {problem.code.value}: {problem.reason}", indent=2
+        )
+    _tell_withheld(report, "`twolane index --prune` on it")
+
+
+def _tell_withheld(report: Report, remedy: str) -> None:
+    if report.withheld:
+        output.say(
+            (f"{report.withheld:,} notes are gone from the folder. ", output.BAD),
+            "Nothing was deleted: so many at once may be a mistake. ",
+            f"To delete them, run {remedy}.",
+            indent=2,
+        )

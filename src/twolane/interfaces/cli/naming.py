@@ -32,7 +32,11 @@ def _id_of_file(library: Library, name: str) -> str | None:
     if not ("." in name or "/" in name) or not _is_file(path := Path(name)):
         return None
     file = path.resolve()
-    roots = {Path(one.root): one.name for one in library.collections() if one.root is not None}
+    roots = {
+        Path(collection.root): collection.name
+        for collection in library.collections()
+        if collection.root is not None
+    }
     holding = [root for root in roots if file.is_relative_to(root)]
     if not holding:
         return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.options import require_utf8
@@ -14,6 +15,28 @@ from twolane.settings.machine import cores
 
 if TYPE_CHECKING:
     from twolane.library import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How a command was called: a command that takes one has the options of every command."""
+
+    as_json: bool = False
+    db: str | None = None
+    quiet: bool = False
+    verbose: bool = False
+
+    def load(self, others: Mapping[str, object] | None = None) -> Loaded:
+        """The settings of this run; `others` are those that more options give, by name."""
+        return load_settings(self.db, quiet=self.quiet, verbose=self.verbose, others=others)
+
+    def library(self, *, create: bool = False) -> Library:
+        """The library that the settings name; only what writes may create it."""
+        return open_library(self.load().settings, create=create)
+
+
+# The call of a command that prints nothing for programs, and so has no `--json`.
+PlainCall = Annotated[Call, "plain"]
 
 
 def load_settings(

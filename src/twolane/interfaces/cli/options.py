@@ -26,6 +26,9 @@ Db = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is going on.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+AllSpaces = Annotated[
+    bool, typer.Option("--all-spaces", help="Also fill the better, slower embedding space.")
+]
 
 # How a time may be written, in UTC.
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
-    from rich.progress import ProgressColumn, TaskID
+    from rich.progress import TaskID
 
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
@@ -19,17 +19,10 @@ if TYPE_CHECKING:
 @contextmanager
 def files_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Report], None]]:
     """Shows how many files were looked at; how many there are is not known beforehand."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    with _bars(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TextColumn("{task.completed:.0f} files {task.fields[rate]}"),
-        TimeElapsedColumn(),
-    ) as bars:
+    with _bars("{task.completed:.0f} files {task.fields[rate]}", "elapsed", quiet=quiet) as bars:
+        if bars is None:
+            yield lambda _: None
+            return
         task = bars.add_task(f"reading {name}", total=None, rate="")
 
         def show(report: Report) -> None:
@@ -42,18 +35,10 @@ def files_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Report], None]]:
 @contextmanager
 def rows_bar(name: str, *, quiet: bool) -> Iterator[Callable[[ImportReport], None]]:
     """Shows how many rows went in, and how much of the file is read where that is known."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    with _bars(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[rows]:,} documents"),
-        TimeRemainingColumn(),
-    ) as bars:
+    with _bars("bar", "{task.fields[rows]:,} documents", "remaining", quiet=quiet) as bars:
+        if bars is None:
+            yield lambda _: None
+            return
         task = bars.add_task(f"importing {name}", total=None, rows=0)
 
         def show(report: ImportReport) -> None:
@@ -65,25 +50,10 @@ def rows_bar(name: str, *, quiet: bool) -> Iterator[Callable[[ImportReport], Non
 @contextmanager
 def passages_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     """Shows how many passages have their vector, how fast it goes and how long it will take."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    with _bars(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    ) as bars:
+    with _bars("bar", "count", "{task.fields[rate]}", "remaining", quiet=quiet) as bars:
+        if bars is None:
+            yield lambda _: None
+            return
         tasks: list[TaskID] = []
 
         def show(progress: Progress) -> None:
@@ -100,50 +70,53 @@ def passages_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
 
 
 class Steps:
-    """What is going on, and how far it is where that can be counted."""
+    """What is going on, and how far it is where that can be counted; nobody may be watching."""
+
+    def __init__(self, bars: Bars | None = None) -> None:
+        self._bars = bars
+        self._tasks = [] if bars is None else [bars.add_task("", total=None)]
 
     def step(self, text: str) -> None:
         """Say what begins now."""
+        if self._bars is not None:
+            self._bars.reset(self._tasks[0], total=None, description=text)
 
     def show(self, done: int, total: int) -> None:
         """Say how much of it is done."""
+        if self._bars is not None:
+            self._bars.update(self._tasks[0], completed=done, total=total)
 
 
 @contextmanager
 def steps_bar(*, quiet: bool) -> Iterator[Steps]:
     """Shows work that goes in steps, such as building an index and then asking it questions."""
+    with _bars("bar", "count", quiet=quiet) as bars:
+        yield Steps(bars)
+
+
+@contextmanager
+def _bars(*columns: str, quiet: bool) -> Iterator[Bars | None]:
+    """Bars with these columns beside what is going on, by name or as text; None for nobody."""
     if quiet or not sys.stderr.isatty():
-        yield Steps()
+        yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
-
-    with _bars(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-    ) as bars:
-        yield _ShownSteps(bars)
-
-
-class _ShownSteps(Steps):
-    def __init__(self, bars: Bars) -> None:
-        self._bars = bars
-        self._task = bars.add_task("", total=None)
-
-    def step(self, text: str) -> None:
-        self._bars.reset(self._task, total=None, description=text)
-
-    def show(self, done: int, total: int) -> None:
-        self._bars.update(self._task, completed=done, total=total)
-
-
-def _bars(*columns: ProgressColumn) -> Bars:
+    import rich.progress as rich
     from rich.console import Console
-    from rich.progress import Progress as Bars
 
+    named = {
+        "bar": rich.BarColumn,
+        "count": rich.MofNCompleteColumn,
+        "elapsed": rich.TimeElapsedColumn,
+        "remaining": rich.TimeRemainingColumn,
+    }
+    shown = [named[name]() if name in named else rich.TextColumn(name) for name in columns]
+    described = rich.TextColumn("{task.description}", markup=False)
     # The bar goes when it is done: the report on standard output says what came of it.
-    return Bars(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    with rich.Progress(
+        rich.SpinnerColumn(), described, *shown, console=console, transient=True
+    ) as bars:
+        yield bars
 
 
 def duration(seconds: float) -> str:

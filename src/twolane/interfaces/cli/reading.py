@@ -8,8 +8,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.naming import reference_to
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.wire import documents as wire
 from twolane.model.scope import Scope
 from twolane.results.excerpts import about
@@ -19,6 +18,7 @@ _NAMED = Scope(archived=True)
 
 
 def get(
+    call: Call,
     reference: Annotated[
         str,
         typer.Argument(
@@ -26,17 +26,12 @@ def get(
             help="An id, path, URL, title or alias; lines of the file, or a heading or a path.",
         ),
     ],
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Print a document, a few lines of it, or a section."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         part = library.excerpt(reference_to(library, reference), scope=_NAMED)
         link = library.links([part.document]).get(part.document.id)
-    if as_json:
+    if call.as_json:
         said = wire.document_part(part.document, part.text, part.lines, part.heading, link)
         output.say_json(said)
     else:
@@ -45,19 +40,15 @@ def get(
 
 
 def outline(
+    call: Call,
     reference: Annotated[
         str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
     ],
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Print the headings of a document, each with its line."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         document = library.document(reference_to(library, reference), scope=_NAMED)
-    if as_json:
+    if call.as_json:
         output.say_json(wire.outline(document))
         return
     output.say((document.title, output.TITLE))

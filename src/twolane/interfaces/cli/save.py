@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8, typed
+from twolane.interfaces.cli.opening import Call
+from twolane.interfaces.cli.options import require_utf8, typed
 from twolane.interfaces.wire.documents import saved_documents
 from twolane.model.document import Kind, digest
 from twolane.model.draft import SAVED, Draft
@@ -26,6 +26,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def save(
+    call: Call,
     source: Annotated[
         str, typer.Argument(metavar="URL|FILE|-", help="An address, a text file, or - for a text.")
     ],
@@ -39,15 +40,10 @@ def save(
         str, typer.Option(metavar="NAME", help="Otherwise bookmarks for an address, saved else.")
     ] = "",
     id: Annotated[str, typer.Option(metavar="ID", help="The id to save it under.")] = "",
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Save a bookmark, or a text as a note or a prompt."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     draft = _draft(typed(source), kind, typed(collection), typed(id))
-    with open_library(settings, create=True) as library:
+    with call.library(create=True) as library:
         draft = _added_to(_held(library, draft), draft)
         draft = replace(
             draft,
@@ -57,11 +53,15 @@ def save(
         )
         saved = library.save(draft)
         # All passages are counted for this, so only where it is shown.
-        shown = saved.changed and not (as_json or quiet) and settings.embedding.embedder != "none"
+        shown = (
+            saved.changed
+            and not (call.as_json or call.quiet)
+            and library.settings.embedding.embedder != "none"
+        )
         waiting = library.status().progress.pending if shown else 0
-    if as_json:
+    if call.as_json:
         output.say_json(saved_documents([saved]))
-    elif not quiet:
+    elif not call.quiet:
         what = "saved" if saved.created else "changed" if saved.changed else "held already"
         output.say((saved.id, output.PLACE), f"  {what}")
         if waiting:
@@ -88,6 +88,8 @@ def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
 
 def _text(source: str) -> tuple[str, str]:
     """A text and what it is called; one without a name is called after its content."""
+    from twolane.ingest.exchange.waiting import opened
+
     if source == "-":
         body = sys.stdin.buffer.read().decode("utf-8", "replace")
         if not body.strip():
@@ -100,7 +102,8 @@ def _text(source: str) -> tuple[str, str]:
             f"there is no file {source!r}; write an address with https://, "
             "and give a text on standard input: echo TEXT | twolane save -"
         )
-    return path.read_text("utf-8", "replace"), path.name
+    with opened(path) as file:
+        return file.read().decode("utf-8", "replace"), path.name
 
 
 def _held(library: Library, draft: Draft) -> Draft | None:

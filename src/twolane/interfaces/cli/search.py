@@ -11,17 +11,17 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
+from twolane.interfaces.cli.explaining import explained
 from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 from twolane.interfaces.wire import search as wire
-from twolane.interfaces.wire.shape import builtins
 from twolane.model.answer import Mode, Order, Sort
 from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
     from twolane.library import Library
-    from twolane.model.answer import Answer, Contribution, Result
+    from twolane.model.answer import Answer, Result
 
 
 @filtered
@@ -39,7 +39,7 @@ def search(
         Mode, typer.Option(help="By words, by meaning, by both, or by letters.")
     ] = Mode.HYBRID,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show what each lane gave each result.")
+        bool, typer.Option("--explain", help="Show what each feature gave each result.")
     ] = False,
     batch: Annotated[
         str | None,
@@ -207,56 +207,24 @@ def _show_result(
         if result.copy_of:
             said = f"a copy of {result.copy_of}, so it comes after other documents"
             output.say((said, output.DIM), indent=indent + 2)
-        for boost in result.boosts:
-            said = (
-                f"{boost.signal.value:<8}  strength {boost.strength:.3g}  weight {boost.weight:g}"
-            )
-            output.say((f"{said}  value {boost.value:.5f}", output.DIM), indent=indent + 2)
         for contribution in result.contributions:
-            output.say((_explained(contribution), output.DIM), indent=indent + 2)
+            output.say((explained(contribution), output.DIM), indent=indent + 2)
 
 
 def _scored(result: Result) -> str:
-    """The fused score, and how likely the result is relevant, by which signs."""
-    said = [f"score {result.score:.5f}"]
-    if result.relevance is not None:
-        said.append(f"relevance {result.relevance:.2f}")
-    if result.signs is not None:
-        signs = builtins(wire.signs(result.signs))
-        said += [f"{name} {value:.2g}" for name, value in signs.items() if value]
+    """The score, the ranks in the lanes, and the words that were found."""
+    said = [f"score {result.score:.2f}"]
+    said += [f"{lane.value} rank {rank}" for lane, rank in result.ranks.items()]
+    if result.foreign:
+        said.append("in another language than the query")
+    if result.matched:
+        said.append(f"holds {', '.join(result.matched)}")
     return "  ".join(said)
 
 
 def _range(lines: tuple[int, int]) -> str:
     first, last = lines
     return f"{first}-{last}" if last > first else f"{first}"
-
-
-def _explained(contribution: Contribution) -> str:
-    parts = [f"{contribution.lane.value:<8}"]
-    if contribution.abstained:
-        parts.append(_abstained(contribution))
-    else:
-        parts.append(f"rank {contribution.rank}")
-        if contribution.score is not None:
-            parts.append(f"score {contribution.score:.4g}")
-        if contribution.counterpart is not None:
-            parts.append(f"with its counterpart {contribution.counterpart.id}")
-    parts.append(f"weight {contribution.weight:g}")
-    parts.append(f"vote {contribution.vote:.3g}")
-    parts.append(f"value {contribution.value:.5f}")
-    if contribution.matched:
-        parts.append(f"matched {', '.join(contribution.matched)}")
-    return "  ".join(parts)
-
-
-def _abstained(contribution: Contribution) -> str:
-    other = contribution.counterpart
-    if other is None and contribution.matched:
-        return "abstained: it read this in translation, and votes with the dense rank, too"
-    if other is None:
-        return "abstained: it cannot judge this language, and votes with the dense rank"
-    return f"abstained: it judges by the counterpart {other.id}, {other.closeness:.0%} sure"
 
 
 def _show_lanes(answer: Answer) -> None:

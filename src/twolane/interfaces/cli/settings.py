@@ -7,28 +7,24 @@ from typing import Annotated, Any
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.opening import load_settings, settings_file
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import Call, settings_file
 from twolane.interfaces.wire import indexing as wire
 from twolane.settings import DECLARED, cache_path, database_place
 
 
 def settings(
+    call: Call,
     every: Annotated[
         bool, typer.Option("--all", help="Show every setting, not only the usual ones.")
     ] = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Show the settings, their origins and their meanings."""
-    loaded = load_settings(db, quiet=quiet, verbose=verbose)
+    loaded = call.load()
     # A place that is not set is where it is by default.
     places = {"db": database_place(loaded.settings), "cache": cache_path(loaded.settings)}
     values = {**loaded.settings.flat(), **places}
     file = settings_file(loaded)
-    if as_json:
+    if call.as_json:
         rows = [
             (name, values[name], loaded.origins[name], one.metadata["meaning"])
             for name, one in DECLARED.items()
@@ -45,7 +41,7 @@ def settings(
             (name, output.TITLE), f" = {_shown(values[name])}", (f"  ({origin})", output.DIM)
         )
         output.say(one.metadata["meaning"], indent=4)
-    if not quiet:
+    if not call.quiet:
         output.say()
         if hidden:
             output.say(f"{hidden} more are rarely changed; --all shows them.")

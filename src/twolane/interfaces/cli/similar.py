@@ -9,8 +9,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.naming import reference_to
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.wire.explain import similar_answer
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 @filtered
 def similar(
+    call: Call,
     *,
     reference: Annotated[
         str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
@@ -31,14 +31,9 @@ def similar(
         bool, typer.Option("--exclude-linked", help="Leave out what it links to, or is linked by.")
     ] = False,
     filters: Chosen,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Find the documents that are most similar to one."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         scope = library.scope(filters)
         answer = library.similar(
             reference_to(library, reference),
@@ -46,19 +41,19 @@ def similar(
             limit=number,
             exclude_linked=exclude_linked,
         )
-    if as_json:
+    if call.as_json:
         output.say_json(similar_answer(answer))
     else:
-        _show(answer, quiet=quiet)
+        _show(answer, quiet=call.quiet)
 
 
 def _show(answer: SimilarAnswer, *, quiet: bool) -> None:
     for lane in answer.degraded:
         output.note(f"{lane.lane.value} lane: {lane.reason}; the words decide")
-    for number, one in enumerate(answer.results, start=1):
+    for number, result in enumerate(answer.results, start=1):
         if number > 1:
             output.say()
-        _show_similar(number, one)
+        _show_similar(number, result)
     if not answer.results and not quiet:
         output.note("no results")
 

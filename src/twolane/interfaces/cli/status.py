@@ -11,8 +11,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.opening import load_settings, open_library, settings_file
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import Call, open_library, settings_file
 from twolane.interfaces.cli.progress import duration
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
@@ -29,24 +28,20 @@ _MOST_PROBLEMS = 10
 
 
 def status(
+    call: Call,
     files: Annotated[
         bool, typer.Option("--files", help="Show what became of each file, too.")
     ] = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Show how complete the index is."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         found = library.status()
         collections = library.collections()
         each = library.files() if files else None
-    if as_json:
+    if call.as_json:
         output.say_json(wire.status(found, each, collections))
         return
-    if not quiet:
+    if not call.quiet:
         _show(found, collections)
     for lane in found.degraded:
         output.say((f"{lane.lane.value} lane", output.BAD), f"  {lane.reason}")
@@ -120,29 +115,26 @@ def _show_files(files: Sequence[FileStatus], *, has_vectors: bool) -> None:
 
 
 def doctor(
+    call: Call,
     fix: Annotated[
         bool, typer.Option("--fix", help="Mend what can be mended; a copy is kept first.")
     ] = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Check the settings, the database and the embedder."""
     checkup = _Checkup(fix=fix)
     try:
-        loaded = load_settings(db, quiet=quiet, verbose=verbose)
+        loaded = call.load()
     except BadSetting as error:
         checkup.add("settings", str(error), well=False)
     else:
         file = settings_file(loaded)
         checkup.add("settings", str(file) if file.is_file() else f"defaults; no file {file}")
         checkup.examine(loaded.settings)
-    if as_json:
+    if call.as_json:
         output.say_json(wire.checkup(checkup.seen))
     else:
         for name, well, seen in checkup.seen:
-            if not (well and quiet):
+            if not (well and call.quiet):
                 verdict = ("ok     ", output.GOOD) if well else ("problem", output.BAD)
                 output.say(verdict, f"  {name:<10}  {seen}")
     return failures.OK if all(well for _, well, _ in checkup.seen) else failures.PROBLEMS

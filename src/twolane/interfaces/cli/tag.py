@@ -8,9 +8,9 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.changing import References, ids_of, tell
-from twolane.interfaces.cli.guard import guarded
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.guard import group
+from twolane.interfaces.cli.opening import Call
+from twolane.interfaces.cli.options import typed
 from twolane.interfaces.wire.documents import TagCounts
 from twolane.model.scope import Scope
 
@@ -24,75 +24,46 @@ InCollection = Annotated[
 ]
 
 
-def show(
-    collection: InCollection = None,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def show(call: Call, collection: InCollection = None) -> None:
     """List the tags, with how many documents bear each."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
     wanted = [typed(one) for one in collection or ()]
-    with open_library(settings) as library:
+    with call.library() as library:
         scope = library.scope({"collection": wanted, "archived": "any"})
         tags = library.facets(scope=scope).tags
-    if as_json:
+    if call.as_json:
         output.say_json(TagCounts(tags=dict(sorted(tags.items()))))
         return
     for name, count in sorted(tags.items(), key=lambda pair: (-pair[1], pair[0])):
         output.say((f"{count:>6,}", output.DIM), f"  {name}")
 
 
-def add(
-    tag: Tag,
-    references: References,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def add(call: Call, tag: Tag, references: References) -> None:
     """Give documents a tag."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         saved = library.add_tags(ids_of(library, references), [typed(tag)])
-    tell(saved, "tagged", as_json=as_json, quiet=quiet)
+    tell(saved, "tagged", call)
 
 
-def remove(
-    tag: Tag,
-    references: References,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def remove(call: Call, tag: Tag, references: References) -> None:
     """Take a tag from documents."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         saved = library.remove_tags(ids_of(library, references), [typed(tag)])
-    tell(saved, "changed", as_json=as_json, quiet=quiet)
+    tell(saved, "changed", call)
 
 
 def rename(
-    tag: Tag,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    call: Call, tag: Tag, new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]
 ) -> None:
     """Give a tag another name everywhere, and with it the tags below it."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    with open_library(settings) as library:
+    with call.library() as library:
         old, renamed = typed(tag).lstrip("#"), typed(new).lstrip("#")
         saved = library.rename_tag(old, renamed)
         left = _bearing(library, old)
         if f"{renamed}/".casefold().startswith(f"{old}/".casefold()):
             # The new tag is the old one in other letters, or one below it.
-            left -= sum(one.changed for one in saved)
-    tell(saved, "changed", as_json=as_json, quiet=quiet)
-    if as_json:
+            left -= sum(change.changed for change in saved)
+    tell(saved, "changed", call)
+    if call.as_json:
         return
     if left:
         output.note(
@@ -110,12 +81,8 @@ def _bearing(library: Library, tag: str) -> int:
     return sum(library.facets(scope=scope).collections.values())
 
 
-tag = typer.Typer(
-    name="tag",
-    help="List, give, take and rename tags.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+tag = group(
+    "tag",
+    "List, give, take and rename tags.",
+    {"add": add, "remove": remove, "rename": rename, "list": show},
 )
-for _command in (add, remove, rename):
-    tag.command()(guarded(_command))
-tag.command("list")(guarded(show))

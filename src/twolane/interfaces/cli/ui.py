@@ -15,8 +15,8 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.live import Live, Question, Told, edited, stepped
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.opening import PlainCall, load_settings, open_library
+from twolane.interfaces.cli.options import typed
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput, TwolaneError
 
@@ -33,15 +33,13 @@ _TAGS = re.compile(r"</?mark>")
 
 
 def ui(
+    call: PlainCall,
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[QUERY]", help="What to begin with.")
     ] = None,
     mode: Annotated[
         Mode, typer.Option(help="By words, by meaning, by both, or by letters.")
     ] = Mode.HYBRID,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Search while you type; Enter opens a result in the editor."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -51,7 +49,9 @@ def ui(
     import curses
 
     # A remark in the middle of the screen would spoil it.
-    settings = load_settings(db, quiet=not verbose or quiet, verbose=verbose).settings
+    settings = load_settings(
+        call.db, quiet=not call.verbose or call.quiet, verbose=call.verbose
+    ).settings
     # Without it curses would take every letter but ASCII for bytes.
     with contextlib.suppress(locale.Error):
         locale.setlocale(locale.LC_CTYPE, "")
@@ -197,7 +197,8 @@ class _Screen:
             return told.failure or ""
         found = output.counted(len(told.answer.results), "result")
         missing = "".join(
-            f" · no {one.lane.value} lane: {one.reason}" for one in told.answer.degraded
+            f" · no {degradation.lane.value} lane: {degradation.reason}"
+            for degradation in told.answer.degraded
         )
         return f"{found} in {told.answer.took_ms:.0f} ms{missing} · {_HELP}"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
+from twolane.interfaces.cli.explaining import explained
 from twolane.interfaces.cli.filters import Chosen, filtered
 from twolane.interfaces.cli.naming import reference_to
 from twolane.interfaces.cli.opening import load_settings, open_library
@@ -83,16 +84,13 @@ def _show(found: Diagnosis, *, quiet: bool) -> None:
 
 
 def _show_lanes(found: Diagnosis) -> None:
-    head = f"{'lane':<8}  {'rank':>9}  {'score':>8}  {'weight':>6}  {'vote':>6}  {'value':>8}"
-    output.say((head, output.DIM))
+    output.say((f"{'lane':<8}  {'rank':>9}  {'share':>6}", output.DIM))
     for one in found.opinions:
         output.say(_lane(one))
-    if found.score is not None:
-        output.say(
-            (f"{'':<8}  {'':>9}  {'':>8}  {'':>6}  {'sum':>6}  {found.score:>8.5f}", output.DIM)
-        )
+    for contribution in found.contributions:
+        output.say((explained(contribution), output.DIM), indent=2)
     if found.relevance is not None:
-        output.say((f"relevance {found.relevance:.2f}", output.DIM))
+        output.say((f"relevance {found.relevance:.0%}", output.DIM))
 
 
 def _lane(one: Opinion) -> str:
@@ -100,10 +98,7 @@ def _lane(one: Opinion) -> str:
     cells = [
         f"{one.lane.value:<8}",
         f"{rank:>9}",
-        f"{one.score:>8.4g}" if one.score is not None else f"{'–':>8}",
-        f"{one.weight:>6g}",
-        f"{one.vote:>6.3g}" if one.vote is not None else f"{'–':>6}",
-        f"{one.value:>8.5f}",
+        f"{one.share:>6.2f}",
         one.reason,
     ]
     return "  ".join(cells).rstrip()
@@ -111,12 +106,9 @@ def _lane(one: Opinion) -> str:
 
 def _words(words: tuple[WordFound, ...], coverage: float | None) -> str:
     held = [f"{one.word} ({', '.join(one.fields)})" for one in words if one.held]
-    said = [one for one in words if one.translations]
-    lacking = [one.word for one in words if not one.held and not one.translations]
-    translated = ", ".join(f"{one.word} → {', '.join(one.translations)}" for one in said)
+    lacking = [one.word for one in words if not one.held]
     parts = [
         ", ".join(held),
-        f"in translation: {translated}" if said else "",
         f"missing: {', '.join(lacking)}" if lacking else "",
         f"coverage {coverage:.2f}" if coverage is not None else "",
     ]

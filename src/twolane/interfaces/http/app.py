@@ -45,6 +45,9 @@ log = logging.getLogger("twolane.http")
 
 T = TypeVar("T")
 
+# An agent asks and never sends documents. Its messages are read where all others wait.
+_MOST_MESSAGE_BYTES = 64 * 1024
+
 
 class _Rest(Convertor[str]):
     """All the rest of an address, whatever is in it: ids hold slashes, and may hold anything."""
@@ -188,9 +191,10 @@ class Application:
             key=request.headers.get("idempotency-key"),
         )
 
-    async def _body(self, request: Request) -> bytes:
+    async def _body(self, request: Request, most: int | None = None) -> bytes:
         """A request's body, said to be JSON; HttpProblem if it is not, too large or too slow."""
-        most, seconds = self._server.max_body_bytes, self._server.request_seconds
+        most = min(most or self._server.max_body_bytes, self._server.max_body_bytes)
+        seconds = self._server.request_seconds
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != "application/json":
             raise HttpProblem(WRONG_TYPE, f"the Content-Type is {media[:80]!r}")
@@ -213,7 +217,7 @@ class Application:
     async def _message(self, request: Request) -> bytes:
         """The body of an agent's request; there is no use in reading it without room for it."""
         self._own.check()
-        return await self._body(request)
+        return await self._body(request, _MOST_MESSAGE_BYTES)
 
     async def _in_turn(self, call: Callable[[], T]) -> T:
         return await self._own.run(lambda: self._threads.submit(call))

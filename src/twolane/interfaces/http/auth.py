@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from starlette.requests import Request
 
 from twolane.embedding.spaces import Background
+from twolane.interfaces.failures import discreet
 from twolane.interfaces.http.endpoints import LOCAL, Caller
 from twolane.interfaces.http.guard import LOOPBACK, Guard
 from twolane.interfaces.http.limits import Rates
@@ -112,7 +113,7 @@ class Auth:
             told = "whether you may ask cannot be looked up now"
             if isinstance(error, DatabaseGone):
                 # Only whoever runs the server can help, and has to know.
-                told = str(error)
+                told = discreet(error)
             raise HttpProblem(UNAVAILABLE, told, {"Retry-After": "1"}) from error
 
     def _asks_for_tokens(self) -> bool:

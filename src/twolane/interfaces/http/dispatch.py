@@ -63,7 +63,11 @@ def answered(
     except HttpProblem as problem:
         return problem
     except TwolaneError as error:
-        return problem_of(error)
+        told = problem_of(error)
+        if told.problem.status >= 500:
+            # The caller is not told where the file lies that this is about; who runs it must know.
+            log.warning("request %s: %s", job.request_id, error)
+        return told
     # Whatever a request brings to light, the next one must be answered.
     except Exception:
         log.exception("request %s failed", job.request_id)

@@ -6,9 +6,9 @@ to point here (DNS rebinding); neither may read or change anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from twolane.interfaces.http.problems import FOREIGN_HOST, FOREIGN_ORIGIN, HttpProblem
 
@@ -70,12 +70,15 @@ class Guard:
         }
 
 
+# A name or an address, and a port: nothing that one program reads as a name and another as a
+# password before it.
+_HOST = re.compile(r"(?P<name>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+
+
 def _name(host: str) -> str:
     """The name in a Host header, without its port; empty for what is none."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+    found = _HOST.fullmatch(host)
+    return found["name"].strip("[]").lower() if found else ""
 
 
 def _place(origin: str) -> str | None:

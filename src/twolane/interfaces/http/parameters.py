@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import Meta, Struct
 
-from twolane.interfaces.http.problems import BAD_REQUEST, HttpProblem
+from twolane.interfaces.http.problems import BAD_REQUEST, TOO_LARGE, HttpProblem
 from twolane.interfaces.wire.bodies import Body
 from twolane.interfaces.wire.shape import Json, components
 from twolane.model.answer import Mode, Sort
@@ -95,6 +95,15 @@ class SearchParameters(Filters):
     reverse: Annotated[bool, Meta(description="Whether to sort the other way round.")] = False
     cursor: Annotated[
         Text | None, Meta(description="The `next` of the page before, to go on after it.")
+    ] = None
+    min_relevance: Annotated[
+        float | None,
+        Meta(
+            ge=0,
+            le=1,
+            description="Leave out results less likely to be relevant than this; otherwise the "
+            "setting `search.min_relevance`.",
+        ),
     ] = None
     facets: Annotated[bool, Meta(description="Whether to count facets.")] = True
 
@@ -199,12 +208,32 @@ def read_parameters(kind: type[P], path: Mapping[str, str], query: bytes) -> P:
 
 def read_body(kind: type[B], content: bytes) -> B:
     """The body of a request; HttpProblem if it is no JSON, or not what it should be."""
+    _require_few_parts(content)
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
         raise _bad(_explained(error, kind, "{!r} in the body", "the body")) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _bad(f"the body is not JSON in UTF-8: {error}") from error
+
+
+# Lists and objects in a body. Each costs far more to make than the two bytes that it takes, and
+# nobody else is answered meanwhile; ten thousand documents have some tens of thousands of them.
+_MOST_PARTS = 200_000
+
+
+def _require_few_parts(content: bytes) -> None:
+    """Raise HttpProblem for a body of more lists and objects than anybody could mean."""
+    if _parts(content) <= _MOST_PARTS:
+        return
+    # Texts may hold as many brackets as they like.
+    plain = content.replace(b"\\\\", b"").replace(b'\\"', b"")
+    if sum(map(_parts, plain.split(b'"')[::2])) > _MOST_PARTS:
+        raise HttpProblem(TOO_LARGE, f"a body may have {_MOST_PARTS:,} lists and objects")
+
+
+def _parts(content: bytes) -> int:
+    return content.count(b"[") + content.count(b"{")
 
 
 def _pairs(query: bytes) -> list[tuple[str, str]]:

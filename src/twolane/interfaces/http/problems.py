@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from twolane.interfaces.failures import discreet
 from twolane.interfaces.wire import server as wire
 from twolane.interfaces.wire.shape import shape
 from twolane.model.errors import (
@@ -87,7 +88,7 @@ TOO_SLOW_REQUEST = Problem(
     "slow-request",
     408,
     "The request took too long to come",
-    "Send the body at once.",
+    "Send the head at once, and the body, too.",
 )
 AMBIGUOUS = Problem(
     "ambiguous",
@@ -209,5 +210,7 @@ def problem_of(error: TwolaneError) -> HttpProblem:
     """What the caller is told of an error that the library raised on purpose."""
     problem = next(_BY_CLASS[kind] for kind in type(error).__mro__ if kind in _BY_CLASS)
     headers = {"Retry-After": "1"} if problem.status == 503 else {}
+    # Who asks over a network need not know where things lie on the disk; the log does.
+    told = discreet(error) if problem.status >= 500 else str(error)
     candidates = error.candidates if isinstance(error, AmbiguousDocument) else None
-    return HttpProblem(problem, str(error), headers, candidates)
+    return HttpProblem(problem, told, headers, candidates)

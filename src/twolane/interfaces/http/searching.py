@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
+from twolane.explain.similar.values import SimilarAnswer
+from twolane.explain.why.values import Diagnosis
+from twolane.interfaces.failures import without_places
 from twolane.interfaces.http.endpoints import Call, Measured, Reply, endpoint
 from twolane.interfaces.http.parameters import (
     Filters,
@@ -14,7 +19,7 @@ from twolane.interfaces.http.parameters import (
 from twolane.interfaces.http.problems import AMBIGUOUS, NOT_FOUND
 from twolane.interfaces.wire import explain
 from twolane.interfaces.wire import search as wire
-from twolane.model.answer import Order
+from twolane.model.answer import Answer, Order
 from twolane.model.scope import Capability, Scope
 
 
@@ -41,9 +46,10 @@ def search(call: Call, given: SearchParameters) -> Reply:
         mode=given.mode,
         limit=given.n,
         order=Order(given.sort, given.reverse, given.cursor),
+        min_relevance=given.min_relevance,
     )
     links = call.library.links(answer.results, roots=call.may(Capability.ADMIN))
-    said = wire.search_answer(answer, links)
+    said = wire.search_answer(_discreet(call, answer), links)
     said.facets = None
     if given.facets:
         said.facets = wire.facets(call.library.facets(scope=scope, documents=answer.found))
@@ -72,7 +78,7 @@ def similar(call: Call, given: SimilarParameters) -> Reply:
         limit=given.n,
         exclude_linked=given.exclude_linked,
     )
-    return Reply(explain.similar_answer(answer), keep=not answer.degraded)
+    return Reply(explain.similar_answer(_discreet(call, answer)), keep=not answer.degraded)
 
 
 @endpoint(
@@ -90,12 +96,23 @@ def why(call: Call, given: WhyParameters) -> Reply:
     diagnosis = call.library.why(
         given.q, given.doc, scope=_narrowed(call, given), mode=given.mode, limit=given.n
     )
-    return Reply(explain.why_answer(diagnosis), keep=not diagnosis.degraded)
+    return Reply(explain.why_answer(_discreet(call, diagnosis)), keep=not diagnosis.degraded)
 
 
 def _narrowed(call: Call, given: Filters) -> Scope:
     """The caller's scope, narrowed by the request's filters; BadInput if one makes no sense."""
     return call.library.scope(given.named(), within=call.scope)
+
+
+A = TypeVar("A", Answer, SimilarAnswer, Diagnosis)
+
+
+def _discreet(call: Call, answer: A) -> A:
+    """The answer, without saying where on the server's disk a model is missing."""
+    if call.may(Capability.ADMIN):
+        return answer
+    told = tuple(replace(one, reason=without_places(one.reason)) for one in answer.degraded)
+    return replace(answer, degraded=told)
 
 
 ENDPOINTS = (search, similar, why)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import secrets
 import signal
 import socket
 import threading
@@ -31,9 +29,6 @@ _DRAIN_SECONDS = 3
 # change that is not done by then is undone when the database is opened next.
 _END_SECONDS = 8
 
-# A head that is too large is told so by us, as a problem like any other, up to this many bytes.
-_MOST_READ = 512 * 1024
-
 # Connections that the system keeps for us while we are busy.
 _BACKLOG = 512
 
@@ -57,6 +52,7 @@ def serve(
 
     from twolane.interfaces.http.app import Application
     from twolane.interfaces.http.auth import Auth
+    from twolane.interfaces.http.protocol import Patience, spoken
     from twolane.interfaces.http.watch import watching
     from twolane.interfaces.http.workers import Workers
     from twolane.interfaces.token_files import take_over
@@ -77,7 +73,7 @@ def serve(
         server = _quiet(uvicorn.Server, told_to_stop)(
             uvicorn.Config(
                 application,
-                http=_spoken(),
+                http=spoken(Patience.of(settings.server)),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -85,7 +81,6 @@ def serve(
                 server_header=False,
                 proxy_headers=False,
                 timeout_graceful_shutdown=_DRAIN_SECONDS,
-                h11_max_incomplete_event_size=_MOST_READ,
             )
         )
         if workers is None:
@@ -105,37 +100,6 @@ def _opened(settings: Settings, *, create: bool) -> Library:
 
         guard_by_settings(library)
     return library
-
-
-def _spoken() -> type[asyncio.Protocol]:
-    """HTTP/1.1 as it is spoken here: also what is no request at all is answered with a problem."""
-    import h11
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    from twolane.interfaces.http.guard import HEADERS
-    from twolane.interfaces.http.problems import BAD_REQUEST, HttpProblem
-    from twolane.interfaces.wire.shape import encode
-
-    class Spoken(H11Protocol):
-        def send_400_response(self, msg: str) -> None:
-            id = secrets.token_hex(8)
-            body = encode(HttpProblem(BAD_REQUEST, msg).shape(id))
-            headers = {
-                **HEADERS,
-                "Cache-Control": "no-store",
-                "Connection": "close",
-                "Content-Length": str(len(body)),
-                "Content-Type": "application/problem+json",
-                "X-Request-Id": id,
-            }
-            head = h11.Response(
-                status_code=400, headers=list(headers.items()), reason="Bad Request"
-            )
-            for event in (head, h11.Data(data=body), h11.EndOfMessage()):
-                self.transport.write(self.conn.send(event))
-            self.transport.close()
-
-    return Spoken
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""Answers as plain text that stays within a number of tokens.
+"""Answers as plain text that stays within a number of tokens, whatever notes hold.
 
 Every passage is cited by path, heading path and line range, so that it can be quoted and read on.
 What does not fit is left out at the end and said to be.
+What is ours on the line of a result (id, relevance, lines) stands before what the note is called.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twolane.explain.why.wording import suggested
-from twolane.ingest.chunking import estimate_tokens
+from twolane.interfaces.mcp import quoting
+from twolane.interfaces.mcp.quoting import NAME_TOKENS, bounded, cost, line, longest, name, quoted
 from twolane.results.excerpts import about, lines_of
 
 if TYPE_CHECKING:
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
 _MARK = re.compile(r"</?mark>")
 
 # What a line that something was left out costs, with room for its numbers.
-_REMARK_TOKENS = 30
+_REMARK_TOKENS = 24
+
+# So many remarks of a kind are made about one query.
+_MOST_REMARKS = 5
 
 # So many copies of a result are named; the others are counted.
 _MOST_COPIES = 3
@@ -42,22 +47,25 @@ def named(scope: Scope) -> Scope:
 def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
     """The results of a search, each with as much of its passage as there is room for."""
     head = _warnings(answer.degraded)
-    head += [
-        f"{one.typed!r} was taken for {one.written or ', '.join(one.terms)!r}"
+    head += _few(
+        f"{line(repr(one.typed))} was taken for {line(repr(one.written or ', '.join(one.terms)))}"
         for one in answer.repairs
-    ]
-    head += [f"{one.typed} was searched as words: {one.reason}" for one in answer.misread]
-    head += map(str, answer.missing_tags)
+    )
+    head += _few(
+        f"{line(one.typed)} was searched as words: {line(one.reason)}" for one in answer.misread
+    )
+    head += _few(line(str(one), 2 * NAME_TOKENS) for one in answer.missing_tags)
     if not answer.results:
-        return "\n".join([*head, "nothing found"])
+        return _joined(head, ["nothing found"], tokens, "\n")
     if answer.answerable is False:
         head.append("nothing relevant; nearest:")
-    head += [f"{name}: {text}" for name, text in sorted(answer.collections.items())]
+    described = sorted(answer.collections.items())
+    head += _few(f"{name(one)}: {line(text)}" for one, text in described)
     places = [_cited(place, one) for place, one in enumerate(answer.results, 1)]
-    left = tokens - sum(estimate_tokens(text) + 1 for text in (*head, *places)) - _REMARK_TOKENS
+    left = tokens - sum(cost(text) + 1 for text in (*head, *places)) - _REMARK_TOKENS
     share = max(0, left // len(answer.results))
     blocks = [
-        f"{place}\n{_fitted(_passage(library, scope, one), share)}" if share > 15 else place
+        f"{place}\n{_fitted(quoted(_passage(library, scope, one)), share)}" if share > 15 else place
         for place, one in zip(places, answer.results, strict=True)
     ]
     return _joined(head, blocks, tokens, "\n\n")
@@ -65,18 +73,19 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
 
 def alike(answer: SimilarAnswer, tokens: int) -> str:
     """Documents that are similar to one, with what they share."""
-    head = [f"like {answer.id}:"] if answer.results else [f"nothing is like {answer.id}"]
+    one_like = quoting.id(answer.id)
+    head = [f"like {one_like}:"] if answer.results else [f"nothing is like {one_like}"]
     head += _warnings(answer.degraded)
     lines = []
     for place, one in enumerate(answer.results, 1):
-        parts = [f"{place}. {one.title} [{one.id}]"]
-        if one.pair:
-            where = f"{_trail(one.pair.other.heading)}{_range(one.pair.other.lines)}"
-            parts.append(where.strip())
-        if one.shared:
-            parts.append(f"shares {', '.join(one.shared)}")
+        parts = [f"{place}. {name(one.title)} {quoting.id(one.id)}"]
         if one.linked:
             parts.append("linked")
+        if one.pair:
+            where = f"{_range(one.pair.other.lines)}{_trail(one.pair.other.heading)}"
+            parts.append(where.strip())
+        if one.shared:
+            parts.append(f"shares {line(', '.join(one.shared))}")
         lines.append("; ".join(parts))
     return _joined(head, lines, tokens, "\n")
 
@@ -84,13 +93,15 @@ def alike(answer: SimilarAnswer, tokens: int) -> str:
 def read(part: Excerpt, tokens: int) -> str:
     """Part of a document, cut at a line if it is too long, with where to read on."""
     document = part.document
-    heading = f" > {part.heading}" if part.heading else ""
-    head = f"{document.title} [{document.id}]{heading}{_range(part.lines)}"
+    heading = f" > {name(part.heading)}" if part.heading else ""
+    head = f"{name(document.title)} {quoting.id(document.id)}{_range(part.lines)}{heading}"
     if document.kind != "note" and part.text == document.body:
-        head = "\n".join((head, *about(document)))
-    lines = part.text.removesuffix("\n").split("\n")
-    room = tokens - estimate_tokens(head) - _REMARK_TOKENS
-    kept = _longest(lines, room)
+        about_it = [line(one, max(NAME_TOKENS, tokens // 8)) for one in about(document)]
+        head = "\n".join((head, *map(quoted, about_it)))
+    head = bounded(head, max(tokens - 2 * _REMARK_TOKENS, tokens // 2))
+    lines = quoted(part.text.removesuffix("\n")).split("\n")
+    room = tokens - cost(head) - _REMARK_TOKENS
+    kept = longest(lines, room)
     shown = lines[:kept]
     if kept == 1:
         # A page that was saved as one line must not break the budget.
@@ -110,14 +121,17 @@ def read(part: Excerpt, tokens: int) -> str:
 def headings(document: Document, tokens: int) -> str:
     """The headings of a document, each with the line of the file on which it stands."""
     top = min((one.level for one in document.headings), default=1)
-    lines = [f"{'  ' * (one.level - top)}{one.text} (line {one.line})" for one in document.headings]
-    head = f"{document.title} [{document.id}]"
+    lines = [
+        f"{'  ' * (one.level - top)}{name(one.text)} (line {one.line})" for one in document.headings
+    ]
+    head = f"{name(document.title)} {quoting.id(document.id)}"
     return _joined([head], lines or ["it has no headings"], tokens, "\n")
 
 
 def reasons(diagnosis: Diagnosis, tokens: int) -> str:
     """Why a document is, or is not, among the results."""
-    head = [f"{diagnosis.title} [{diagnosis.id}]: {diagnosis.verdict}"]
+    place = f"{name(diagnosis.title or '')} {quoting.id(diagnosis.id or '')}"
+    head = [f"{place}: {line(diagnosis.verdict, 2 * NAME_TOKENS)}"]
     lines = [f"{one.kind.value}: {one.reason}" for one in diagnosis.obstacles]
     for one in diagnosis.opinions:
         rank = f"rank {one.rank} of {one.hits}" if one.rank else f"not among {one.hits}"
@@ -128,52 +142,64 @@ def reasons(diagnosis: Diagnosis, tokens: int) -> str:
         lines.append(f"words that it does not hold: {', '.join(missing)}")
     if change := suggested(diagnosis.suggestion):
         lines.append(f"to bring it in: {change}")
-    return _joined(head, lines, tokens, "\n")
+    return _joined(head, [line(one, 2 * NAME_TOKENS) for one in lines], tokens, "\n")
 
 
-def standing(library: Library, scope: Scope) -> str:
+def standing(library: Library, scope: Scope, tokens: int) -> str:
     """What is indexed, and how complete it is."""
     status = library.status(scope=scope)
-    languages = ", ".join(
-        f"{name} {count}" for name, count in sorted(status.stats.languages.items())
-    )
+    languages = ", ".join(f"{one} {count}" for one, count in sorted(status.stats.languages.items()))
     progress = status.progress
-    lines = [
+    head = [
         f"{status.stats.documents} documents in {status.stats.chunks} passages",
-        f"languages: {languages or 'none'}",
+        f"languages: {line(languages) or 'none'}",
         f"vectors: {progress.ready} ready, {progress.pending} pending, {progress.failed} failed",
-        *collections(library, scope),
         *_warnings(status.degraded),
     ]
-    return "\n".join(lines)
+    return _joined(head, collections(library, scope), tokens, "\n")
 
 
 def collections(library: Library, scope: Scope) -> list[str]:
     """A line for each collection that the scope may see, with its own words about itself."""
     return [
-        f"collection {one.name}: {one.description}" if one.description else f"collection {one.name}"
+        f"collection {name(one.name)}" + (f": {line(one.description)}" if one.description else "")
         for one in library.collections(scope=scope)
     ]
 
 
+def introduction(head: Sequence[str], lines: Sequence[str], foot: str, tokens: int) -> str:
+    """Lines between a head and a foot that are always there."""
+    room = tokens - cost(foot) - 1
+    return f"{_joined(head, [f'- {one}' for one in lines], room, chr(10))}\n{foot}"
+
+
 def _warnings(degraded: Iterable[Degradation]) -> list[str]:
-    return [f"warning: the {one.lane.value} lane is missing: {one.reason}" for one in degraded]
+    return [
+        f"warning: the {one.lane.value} lane is missing: {line(one.reason)}" for one in degraded
+    ]
+
+
+def _few(lines: Iterable[str]) -> list[str]:
+    """The first few of many remarks, and how many there are beside them."""
+    listed = list(lines)
+    more = len(listed) - _MOST_REMARKS
+    return [*listed[:_MOST_REMARKS], f"… and {more} more like this"] if more > 0 else listed
 
 
 def _cited(place: int, one: Result) -> str:
     """The line that names a result and says where its passage stands."""
     relevance = "" if one.relevance is None else f" relevance {one.relevance:.2f}"
-    where = f" {one.path or one.url}" if one.path or one.url else ""
-    where += f"{_trail(one.heading)}{_range(one.lines)}"
-    return f"{place}. {one.title} [{one.id}]{where}{relevance}{_copied(one)}"
+    where = f" {line(one.path or one.url or '')}" if one.path or one.url else ""
+    ours = f"{name(one.title)} {quoting.id(one.id)}{relevance}{_range(one.lines)}"
+    return f"{place}. {ours}{where}{_trail(one.heading)}{_copied(one)}"
 
 
 def _copied(one: Result) -> str:
     """What a result is a copy of, and its own copies; a few ids are enough to find them all."""
-    said = f"; a copy of {one.copy_of}" if one.copy_of else ""
+    said = f"; a copy of {line(one.copy_of)}" if one.copy_of else ""
     if one.copies:
         more = len(one.copies) - _MOST_COPIES
-        said += f"; also as {', '.join(one.copies[:_MOST_COPIES])}"
+        said += f"; also as {', '.join(map(line, one.copies[:_MOST_COPIES]))}"
         said += f" and {more} more" if more > 0 else ""
     return said
 
@@ -187,7 +213,7 @@ def _passage(library: Library, scope: Scope, one: Result) -> str:
 
 
 def _trail(heading: Sequence[str]) -> str:
-    return f" > {' > '.join(heading)}" if heading else ""
+    return f" > {name(' > '.join(heading))}" if heading else ""
 
 
 def _range(lines: tuple[int, int] | None) -> str:
@@ -196,36 +222,15 @@ def _range(lines: tuple[int, int] | None) -> str:
 
 def _fitted(text: str, tokens: int) -> str:
     """The text, or as many of its words as fit; of a single word, its beginning."""
-    if estimate_tokens(text) <= tokens:
-        return text
-    words = text.split(" ")
-    kept = _longest(words, tokens - 2, " ")
-    begun = " ".join(words[:kept])
-    if kept == 1:
-        # Some scripts are written without spaces.
-        begun = begun[: _longest(begun, tokens - 2, "")]
-    return f"{begun} …"
+    return bounded(text, max(tokens, 1))
 
 
-def _longest(pieces: Sequence[str], tokens: int, between: str = "\n") -> int:
-    """How many pieces from the front fit, at least one."""
-    least, most = 1, len(pieces)
-    while least < most:
-        middle = (least + most + 1) // 2
-        if estimate_tokens(between.join(pieces[:middle])) <= tokens:
-            least = middle
-        else:
-            most = middle - 1
-    return least
-
-
-def _joined(head: Sequence[str], blocks: Iterable[str], tokens: int, between: str) -> str:
-    """Head and blocks; blocks that do not fit are counted instead."""
-    listed = list(blocks)
-    start = "\n".join(head)
-    room = tokens - estimate_tokens(start) - _REMARK_TOKENS
-    kept = _longest(listed, room, between) if listed else 0
-    text = between.join(listed[:kept])
-    left = len(listed) - kept
+def _joined(head: Sequence[str], blocks: Sequence[str], tokens: int, between: str) -> str:
+    """Head and blocks; blocks that do not fit are counted instead. Never more than `tokens`."""
+    start = bounded("\n".join(head), max(tokens - 2 * _REMARK_TOKENS, tokens // 2))
+    room = tokens - cost(start) - _REMARK_TOKENS
+    kept = longest(blocks, room, between) if blocks else 0
+    text = bounded(between.join(blocks[:kept]), max(room, 1))
+    left = len(blocks) - kept
     remark = [f"[{left} more left out: raise max_tokens or lower limit]"] if left else []
     return "\n".join(part for part in (start, text, *remark) if part)

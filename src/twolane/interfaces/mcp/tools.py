@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from twolane.interfaces.mcp import texts
+from twolane.interfaces.mcp.quoting import line
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput
 from twolane.model.scope import Scope
@@ -63,9 +64,8 @@ def checked(tool: Tool, arguments: Arguments) -> dict[str, Any]:
     """The arguments with defaults filled in; raises BadInput for any that do not fit."""
     unknown = sorted(arguments.keys() - tool.properties.keys())
     if unknown:
-        raise BadInput(
-            f"{tool.name} has no argument {unknown[0]!r}; it has {', '.join(tool.properties)}"
-        )
+        other, known = line(repr(unknown[0])), ", ".join(tool.properties)
+        raise BadInput(f"{tool.name} has no argument {other}; it has {known}")
     given = {}
     for name, schema in tool.properties.items():
         if arguments.get(name) is not None:
@@ -75,6 +75,14 @@ def checked(tool: Tool, arguments: Arguments) -> dict[str, Any]:
         elif "default" in schema:
             given[name] = schema["default"]
     return given
+
+
+def room(arguments: Arguments) -> int:
+    """How long an answer may be, also to a call that makes no other sense."""
+    asked = arguments.get("max_tokens")
+    if type(asked) is int and _LEAST_TOKENS <= asked <= _MOST_TOKENS:
+        return asked
+    return _DEFAULT_TOKENS
 
 
 def _fitting(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
@@ -150,8 +158,7 @@ def _why(library: Library, scope: Scope, given: Arguments) -> str:
 
 
 def _status(library: Library, scope: Scope, given: Arguments) -> str:
-    del given
-    return texts.standing(library, scope)
+    return texts.standing(library, scope, given["max_tokens"])
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -221,7 +228,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "status",
         "What is indexed: collections, counts, languages, what is still being embedded.",
-        {},
+        {"max_tokens": _TOKENS},
         (),
         _status,
     ),

@@ -7,6 +7,7 @@ The files of golden sets and runs have formats of their own, in `twolane.evaluat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from twolane.evaluation.ablation import Ablation, Measured
     from twolane.evaluation.calibration import Calibration
     from twolane.evaluation.comparing import Change, Comparison
+    from twolane.evaluation.fits import Fit
     from twolane.evaluation.freshness import Freshness
     from twolane.evaluation.golden import GoldenSet
     from twolane.evaluation.metrics import Row, Table
@@ -192,15 +194,21 @@ def ablation(found: Ablation, file: Path) -> Json:
     }
 
 
-def calibration(found: Calibration, file: Path, change: str | None, adopted: Path | None) -> Json:
-    """What `eval calibrate` found.
-
-    `change` is what became of the settings file, if asked for; `adopted` is the file that searches
-    find the fit in, if they use it.
-    """
+def calibration(found: Calibration, file: Path, change: str | None) -> Json:
+    """What `eval calibrate` found; `change` is what became of the settings file, if asked for."""
     from twolane.evaluation.calibration import as_json
 
-    return {**as_json(found), "file": file, "settings_change": change, "adopted": adopted}
+    return {**as_json(found), "file": file, "settings_change": change}
+
+
+def fit(found: Fit, file: Path, adopted: Path | None) -> Json:
+    """What `eval fit` found; `adopted` is the file that searches read it from, if they do."""
+    return {
+        "embedder": found.space.embedder,
+        "reports": [asdict(one) for one in found.reports],
+        "file": file,
+        "adopted": adopted,
+    }
 
 
 def freshness(found: Freshness) -> Json:
@@ -295,7 +303,7 @@ def _change(change: Change) -> Json:
 def _first(rank: int | None, place: Place | None) -> Json | None:
     if place is None:
         return None
-    return {"rank": rank, "path": place.path, "score": place.score, "votes": place.votes}
+    return {"rank": rank, "path": place.path, "score": place.score, "shares": place.shares}
 
 
 def _ablated(row: Measured, measure: str) -> Json:

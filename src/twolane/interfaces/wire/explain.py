@@ -9,7 +9,7 @@ from msgspec import Meta
 from twolane.explain.why.values import Obstacle, Standing, Suggestion
 from twolane.interfaces.wire.search import Degraded
 from twolane.interfaces.wire.shape import Headings, Lines, Rounded, Shape, Time, shape
-from twolane.model.answer import Lane, Mode
+from twolane.model.answer import Contribution, Lane, Mode
 from twolane.model.document import Kind
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ class Opinion(Shape):
     lane: Lane
     hits: int | None
     rank: int | None
-    score: float | None
-    weight: float | None
-    vote: float | None
-    value: float | None
-    abstained: bool
+    share: Annotated[float, Meta(description="What its features gave, in log-odds.")]
     reason: str | None
 
 
@@ -38,7 +34,6 @@ class Word(Shape):
     held: bool
     fields: list[str]
     taken_for: list[str]
-    translations: list[str]
 
 
 class NearestPassage(Shape):
@@ -67,7 +62,8 @@ class WhyAnswer(Shape):
     relevance: float | None
     found: int | None
     copy_of: str | None
-    unjudged_ahead: int | None
+    foreign: bool
+    contributions: list[Contribution]
     obstacles: list[Obstacle]
     opinions: list[Opinion]
     words: list[Word]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from twolane.interfaces.wire.shape import Counts, Headings, Html, Lines, Rounded, Shape, Time, shape
-from twolane.model.answer import Boost, Counterpart, Degradation, Lane, Misread, MissingTag, Repair
+from twolane.model.answer import Contribution, Degradation, Lane, Misread, MissingTag, Repair
 from twolane.model.document import Kind
 from twolane.ports.documents import Facets
 
@@ -40,33 +40,6 @@ class LaneReport(Shape):
     ms: Rounded
 
 
-class Contribution(Shape):
-    """What a lane gave a result."""
-
-    lane: Lane
-    rank: int | None
-    score: float | None
-    weight: float
-    vote: float
-    value: float
-    abstained: bool
-    matched: list[str]
-    counterpart: Counterpart | None
-
-
-class Signs(Shape):
-    """What the relevance of a result was read from."""
-
-    similarity: float
-    prominence: float
-    foreign: float
-    coverage: float
-    complete: bool
-    wording: float
-    naming: float
-    height: float
-
-
 class SearchResult(Shape):
     """A document that was found."""
 
@@ -82,15 +55,21 @@ class SearchResult(Shape):
     updated: Time | None
     score: Annotated[
         float,
-        Meta(description="The fused score: it orders one answer and means nothing across answers."),
+        Meta(description="What orders the answer: the log-odds that the result is relevant."),
     ]
-    relevance: float | None
+    relevance: Annotated[
+        float | None, Meta(description="The chance that it is relevant, from 0 to 1.")
+    ]
     heading: Headings
     lines: Lines | None
     snippet: Html
-    contributions: list[Contribution]
-    boosts: list[Boost]
-    signs: Signs | None
+    contributions: Annotated[
+        list[Contribution],
+        Meta(description="What each feature gave: `share = weight × value`, in log-odds."),
+    ]
+    ranks: Annotated[dict[Lane, int], Meta(description="Its rank in each lane that brought it.")]
+    matched: Annotated[list[str], Meta(description="The words of the query that it holds.")]
+    foreign: Annotated[bool, Meta(description="Whether it is in none of the query's languages.")]
     copies: Annotated[
         list[str], Meta(description="Ids of its copies, which come after other documents.")
     ]
@@ -130,11 +109,6 @@ def search_answer(answer: model.Answer, links: Mapping[str, str] = _NO_LINKS) ->
     )
 
 
-def signs(found: model.Signs) -> Signs:
-    """What a relevance was read from."""
-    return shape(Signs, found, complete=bool(found.complete))
-
-
 def facets(found: Facets) -> Facets:
     """How documents are spread, the most frequent tags first."""
     return replace(found, tags=most_first(found.tags))
@@ -150,6 +124,4 @@ def _result(result: model.Result, link: str | None) -> SearchResult:
         SearchResult,
         result,
         link=link,
-        contributions=[one._asdict() for one in result.contributions],
-        signs=signs(result.signs) if result.signs else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from twolane.model import deadlines
-from twolane.model.candidate import Candidate, Frequencies, Match, Names
+from twolane.model.candidate import DocumentTerms, Frequencies, Match, Names
 from twolane.model.document import FIELDS, Prepared, Stems
 from twolane.model.scope import ANYWHERE, Scope, Word
 from twolane.ports.lexical import Likeness
@@ -32,7 +32,7 @@ class MemoryLexical:
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
-    ) -> list[Candidate]:
+    ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any): most words first, then by id."""
         least = len(words) if every else min(len(words), 1)
         with self._state.lock:
@@ -46,10 +46,13 @@ class MemoryLexical:
         return [_counted(counter, prepared) for _, prepared in found[:limit]]
 
     def term_frequencies(
-        self, ids: Sequence[str], words: Sequence[Word] | None = None
-    ) -> Mapping[str, Candidate]:
+        self,
+        ids: Sequence[str],
+        words: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
+    ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
-        asked, counter = set(ids), TermCounter(words)
+        asked, counter = set(ids), TermCounter(words, sequence)
         with self._state.lock:
             held = [one for one in self._state.visible() if one.document.id in asked]
         return {one.document.id: _counted(counter, one) for one in held}
@@ -113,8 +116,8 @@ class MemoryLexical:
         return found[:limit]
 
 
-def _counted(counter: TermCounter, prepared: Prepared) -> Candidate:
-    return counter.candidate(prepared.document.id, prepared.languages, _streams(prepared.stems))
+def _counted(counter: TermCounter, prepared: Prepared) -> DocumentTerms:
+    return counter.of(prepared.document.id, prepared.languages, _streams(prepared.stems))
 
 
 def _streams(stems: Stems) -> list[str]:

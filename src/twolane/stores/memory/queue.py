@@ -8,6 +8,7 @@ from twolane.ingest.chunking import lead_text
 from twolane.model.document import Chunk, Document
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Pending, Progress
+from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
 from twolane.stores.memory.scoping import is_owned
 from twolane.stores.memory.state import Lease, Shelf, State
 
@@ -122,12 +123,14 @@ class MemoryQueue:
 
     def _due(self, shelf: Shelf) -> float | None:
         times = []
+        now = self._state.clock()
         wanted = {chunk.content_hash for _, chunk in self._state.passages()}
         for key in (shelf.leases.keys() | shelf.failures.keys()) & wanted:
             lease, failure = shelf.leases.get(key), shelf.failures.get(key)
             if failure is None or failure.next_try is not None:
-                until = lease.until if lease else 0.0
-                times.append(max(until, (failure and failure.next_try) or 0.0))
+                until = lease.until if lease and _binds(lease, now) else 0.0
+                due = (failure and failure.next_try) or 0.0
+                times.append(max(until, due if due <= now + LONGEST_RETRY_SECONDS else 0.0))
         return max(0.0, min(times) - self._state.clock()) if times else None
 
     def _without_vector(self, shelf: Shelf) -> Iterator[tuple[Document, Chunk]]:
@@ -139,8 +142,16 @@ class MemoryQueue:
 def _free(shelf: Shelf, content_hash: str, now: float) -> bool:
     lease = shelf.leases.get(content_hash)
     failure = shelf.failures.get(content_hash)
-    due = failure is None or (failure.next_try is not None and failure.next_try <= now)
-    return due and (lease is None or lease.until <= now)
+    return (failure is None or _is_due(failure, now)) and (lease is None or not _binds(lease, now))
+
+
+def _binds(lease: Lease, now: float) -> bool:
+    return now < lease.until <= now + LONGEST_LEASE_SECONDS
+
+
+def _is_due(failure: Failure, now: float) -> bool:
+    at = failure.next_try
+    return at is not None and (at <= now or at > now + LONGEST_RETRY_SECONDS)
 
 
 def _pending(document: Document, chunk: Chunk, tries: int) -> Pending:

@@ -16,7 +16,7 @@ from twolane.ports.vectors import Mean, NewVector, PassageVector
 from twolane.stores.memory.state import Row, Shelf, State
 
 if TYPE_CHECKING:
-    from twolane.ports.vectors import Matrix, Vector
+    from twolane.ports.vectors import Vector
 
 
 class MemoryVectors:
@@ -136,6 +136,7 @@ class MemoryVectors:
                             prepared.languages,
                             chunks[0].position,
                             chunks[0].similarity,
+                            sum(one.similarity for one in chunks) / len(chunks),
                             held[chunks[0].position].vector.copy() if detail else None,
                             tuple(chunks[:detail]),
                         )
@@ -152,20 +153,16 @@ class MemoryVectors:
             found = {one.document.id: list(_vectors(shelf, one)) for one in held}
         return {id: vectors for id, vectors in found.items() if vectors}
 
-    def sample(self, generation: int, *, size: int = 200) -> Mapping[str, Matrix]:
-        """Vectors of passages that can be found: `size` of each language at most."""
-        import numpy as np
-
-        chosen: dict[str, set[str]] = {}
+    def sample(self, generation: int, *, size: int = 200) -> list[tuple[str, Vector]]:
+        """Vectors of passages that can be found, at most `size`, with the lowest hashes."""
+        documents: dict[str, str] = {}
         with self._state.lock:
             rows = self._state.shelf(generation).rows
-            for _, chunk in self._state.passages():
-                if chunk.language is not None and chunk.content_hash in rows:
-                    chosen.setdefault(chunk.language, set()).add(chunk.content_hash)
-            return {
-                language: np.stack([rows[key].vector for key in sorted(keys)[:size]])
-                for language, keys in sorted(chosen.items())
-            }
+            for document, chunk in self._state.passages():
+                known = documents.get(chunk.content_hash, document.id)
+                documents[chunk.content_hash] = min(known, document.id)
+            chosen = sorted(documents.keys() & rows.keys())[:size]
+            return [(documents[key], rows[key].vector.copy()) for key in chosen]
 
     def _change(self, generation: int, **fields: object) -> None:
         shelf = self._state.shelf(generation)

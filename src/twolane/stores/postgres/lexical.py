@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from twolane.model.candidate import Candidate, Frequencies
+from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.scope import Scope, Word
 from twolane.ports.lexical import Likeness
 from twolane.stores.postgres.database import Connection, rows
@@ -49,7 +49,7 @@ class PostgresLexical(PostgresSubstrings):
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
-    ) -> list[Candidate]:
+    ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
         with self._db.read(scope) as connection:
             condition, values = self._demands.condition(connection, scope)
@@ -61,15 +61,19 @@ class PostgresLexical(PostgresSubstrings):
             else:
                 pool, bound = _LISTED.format(condition=condition), [*values, limit]
             found = rows(connection, _STREAMS.format(pool=pool), bound)
-        return list(_counted(words if count is None else count, found).values())
+        counter = TermCounter(words if count is None else count)
+        return list(_counted(counter, found).values())
 
     def term_frequencies(
-        self, ids: Sequence[str], words: Sequence[Word] | None = None
-    ) -> Mapping[str, Candidate]:
+        self,
+        ids: Sequence[str],
+        words: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
+    ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
         with self._db.read() as connection:
             found = rows(connection, _STREAMS.format(pool=_BY_ID), (list(ids),))
-        return _counted(words, found)
+        return _counted(TermCounter(words, sequence), found)
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:
         """The owner's documents, how many of them hold each term, and average field lengths."""
@@ -110,10 +114,9 @@ class PostgresLexical(PostgresSubstrings):
         return f"({' + '.join([_SHARE] * len(shares))})", values
 
 
-def _counted(words: Sequence[Word] | None, found: Sequence[Any]) -> dict[str, Candidate]:
-    """The candidates of rows of _STREAMS; what is counted in their streams is counted here."""
-    counter = TermCounter(words)
-    return {row[0]: counter.candidate(row[0], tuple(row[1]), row[2:]) for row in found}
+def _counted(counter: TermCounter, found: Sequence[Any]) -> dict[str, DocumentTerms]:
+    """The documents of rows of _STREAMS; what is counted in their streams is counted here."""
+    return {row[0]: counter.of(row[0], tuple(row[1]), row[2:]) for row in found}
 
 
 def _terms(words: Sequence[Word]) -> list[tuple[str, bool]]:

@@ -150,7 +150,8 @@ def _told(connection: Connection, asked: Question, chosen: Sequence[int]) -> lis
 def _neighbour(passages: Sequence[Any]) -> Neighbour:
     """A document by its best passage; whatever is told of all its passages is told here."""
     id, languages, position, similarity, _ = min(passages, key=_nearness)
-    return Neighbour(id, tuple(languages), position, float(similarity))
+    mean = sum(passage[3] for passage in passages) / len(passages)
+    return Neighbour(id, tuple(languages), position, float(similarity), float(mean))
 
 
 def _nearness(passage: Any) -> tuple[float, int]:

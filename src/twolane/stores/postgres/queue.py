@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from twolane.ingest.chunking import lead_text
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Pending, Progress
+from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
 from twolane.stores.postgres.database import (
     SHARING,
     Connection,
@@ -34,6 +35,12 @@ WHERE d.listed AND NOT EXISTS (
 # Only those of one owner, or those of everybody.
 _OWNED = " AND (%(owner)s::text IS NULL OR d.owner = %(owner)s)"
 
+# Somebody works on it, or it is not due yet; what a clock that runs ahead wrote binds nobody.
+_BOUND = f"""
+(coalesce(j.leased_until > %(now)s AND j.leased_until <= %(now)s + {LONGEST_LEASE_SECONDS}, false)
+ OR coalesce(j.retry_at > %(now)s AND (j.retry_at = 'Infinity'
+             OR j.retry_at <= %(now)s + {LONGEST_RETRY_SECONDS}), false))"""
+
 # Those of them that nobody works on and that are due, first document first.
 # What another worker is just taking is passed over, not waited for.
 _FREE = f"""
@@ -41,8 +48,7 @@ SELECT c.content_hash, d.id, c.position, d.title, c.headings, c.language, c.star
        d.row, c.forms
 {_WITHOUT_VECTOR} AND NOT EXISTS (
     SELECT 1 FROM jobs AS j
-    WHERE j.generation = %(generation)s AND j.content_hash = c.content_hash
-      AND (j.leased_until > %(now)s OR j.retry_at > %(now)s))
+    WHERE j.generation = %(generation)s AND j.content_hash = c.content_hash AND {_BOUND})
   AND c.content_hash <> ALL(%(taken)s) {{which}} {{whose}}
 ORDER BY d.id, c.position LIMIT %(limit)s FOR UPDATE OF c SKIP LOCKED"""
 
@@ -57,12 +63,12 @@ _BELIEVED = 2.0
 _TIMES = 20
 
 # Take passages that are still free: another worker may have taken one since we looked.
-_LEASE = """
+_LEASE = f"""
 INSERT INTO jobs AS j (generation, content_hash, worker, leased_until)
 SELECT %(generation)s, hash, %(worker)s, %(until)s FROM unnest(%(hashes)s::text[]) AS hash
 ON CONFLICT (generation, content_hash) DO UPDATE SET
     worker = excluded.worker, leased_until = excluded.leased_until
-WHERE coalesce(j.leased_until, 0) <= %(now)s AND coalesce(j.retry_at, 0) <= %(now)s
+WHERE NOT {_BOUND}
 RETURNING content_hash, tries"""
 
 _TEXTS = """
@@ -91,7 +97,9 @@ SELECT count(*), count(*) FILTER (WHERE j.retry_at = 'Infinity') {_JOBS}
 AND j.reason IS NOT NULL AND {_UNSERVED}"""
 
 _DUE = f"""
-SELECT min(greatest(coalesce(j.leased_until, 0), coalesce(j.retry_at, 0))) {_JOBS}
+SELECT min(greatest(
+    CASE WHEN j.leased_until <= %(now)s + {LONGEST_LEASE_SECONDS} THEN j.leased_until ELSE 0 END,
+    CASE WHEN j.retry_at <= %(now)s + {LONGEST_RETRY_SECONDS} THEN j.retry_at ELSE 0 END)) {_JOBS}
 AND coalesce(j.retry_at, 0) < 'Infinity'"""
 
 # The first passage of each document that failed and has no vector.
@@ -286,7 +294,7 @@ class PostgresQueue:
     ) -> Progress:
         """How far the generation is; counted anew only after changes."""
         asked = {"generation": generation, "owner": scope.owner}
-        everybody = {"generation": generation, "owner": None}
+        everybody = {"generation": generation, "owner": None, "now": self._clock()}
         with self._db.read() as connection:
             counts = self._counted(connection, generation, scope.owner)
             ((failed, abandoned),) = rows(connection, _FAILED, asked)

@@ -18,7 +18,7 @@ from twolane.stores.postgres.demands import Demands
 from twolane.stores.postgres.nearest import Question, as_array, neighbours
 
 if TYPE_CHECKING:
-    from twolane.ports.vectors import Matrix, Vector
+    from twolane.ports.vectors import Vector
 
 _GENERATIONS = "SELECT number, space, state, reason, revision FROM generations ORDER BY number"
 
@@ -51,17 +51,9 @@ _NOTE = "UPDATE generations SET revision = revision + 1 WHERE number = %s"
 
 # Passages with the lowest hashes, which say nothing of what stands in them.
 _SAMPLE = """
-SELECT p.language, p.embedding FROM (
-    SELECT s.language, s.content_hash, s.embedding,
-           row_number() OVER (PARTITION BY s.language ORDER BY s.content_hash) AS place
-    FROM (SELECT DISTINCT ON (c.language, c.content_hash)
-                 c.language, c.content_hash, v.embedding
-          FROM chunks AS c JOIN documents AS d ON d.row = c.document
-          JOIN vectors AS v ON v.document = c.document AND v.position = c.position
-                           AND v.generation = %s
-          WHERE d.listed AND c.language IS NOT NULL
-          ORDER BY c.language, c.content_hash) AS s) AS p
-WHERE p.place <= %s ORDER BY p.language, p.content_hash"""
+SELECT DISTINCT ON (v.content_hash) d.id, v.embedding
+FROM vectors AS v JOIN documents AS d ON d.row = v.document
+WHERE v.generation = %s AND d.listed ORDER BY v.content_hash, d.id LIMIT %s"""
 
 
 class PostgresVectors:
@@ -199,15 +191,11 @@ class PostgresVectors:
             held.setdefault(id, []).append(one)
         return held
 
-    def sample(self, generation: int, *, size: int = 200) -> Mapping[str, Matrix]:
-        """Vectors of passages that can be found: `size` of each language at most."""
-        import numpy as np
-
-        found: dict[str, list[Vector]] = {}
+    def sample(self, generation: int, *, size: int = 200) -> list[tuple[str, Vector]]:
+        """Vectors of passages that can be found, at most `size`, with the lowest hashes."""
         with self._db.read() as connection:
-            for language, vector in rows(connection, _SAMPLE, (generation, size)):
-                found.setdefault(language, []).append(as_array(vector))
-        return {language: np.stack(vectors) for language, vectors in found.items()}
+            found = rows(connection, _SAMPLE, (generation, size))
+        return [(id, as_array(vector)) for id, vector in found]
 
 
 def held_generations(connection: Connection) -> list[Generation]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from twolane.ports import Stores
 from twolane.stores.sqlite.counting import Counted
-from twolane.stores.sqlite.database import BUSY_SECONDS, Database
+from twolane.stores.sqlite.database import BUSY_SECONDS, NORMAL, Database
 from twolane.stores.sqlite.documents import SqliteDocuments
 from twolane.stores.sqlite.lexical import SqliteLexical
 from twolane.stores.sqlite.maintenance import SqliteMaintenance
@@ -30,13 +30,17 @@ def open_stores(
     busy_seconds: float = BUSY_SECONDS,
     clock: Callable[[], float] = time.time,
     text_trigrams: bool = True,
+    synchronous: str = NORMAL,
 ) -> Stores:
     """All ports over the file, which is created unless told not to.
 
     `busy_seconds` is how long a call waits for another process that is writing.
     Without `text_trigrams` the letters of texts are found through their words, if at all.
+    With `synchronous` `full`, a power cut takes nothing that was committed.
     """
-    database = Database.open(path, create=create, busy_seconds=busy_seconds)
+    database = Database.open(
+        path, create=create, busy_seconds=busy_seconds, synchronous=synchronous
+    )
     return stores_over(database, clock=clock, text_trigrams=text_trigrams)
 
 

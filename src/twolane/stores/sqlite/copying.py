@@ -38,7 +38,7 @@ def arriving(target: Path) -> Iterator[Path]:
                 yield Path(name)
                 os.fsync(handle)
                 Path(name).replace(target)
-                _sync_name(folder)
+                _sync(folder)
             finally:
                 os.close(handle)
                 _discard(target.parent, Path(name).name)
@@ -109,7 +109,17 @@ def _discard(folder: Path, pattern: str) -> None:
         left.unlink(missing_ok=True)
 
 
-def _sync_name(folder: int) -> None:
+def sync_name(folder: Path) -> None:
+    """Put the names of new files in the folder on the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            _sync(handle)
+        finally:
+            os.close(handle)
+
+
+def _sync(folder: int) -> None:
     """Put a new name on the disk, or a power cut may take it back; some file systems cannot."""
     try:
         os.fsync(folder)

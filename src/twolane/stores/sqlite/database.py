@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from weakref import WeakSet
 
@@ -27,54 +28,19 @@ from twolane.model.errors import (
 )
 from twolane.stores.sqlite.checkpoints import Checkpoints
 from twolane.stores.sqlite.connections import CLOSED, Owned
-from twolane.stores.sqlite.copying import arriving, copy_live
+from twolane.stores.sqlite.copying import arriving, copy_live, sync_name
 from twolane.stores.sqlite.functions import register
+from twolane.stores.sqlite.migrations import MIGRATIONS
+from twolane.stores.sqlite.parts import is_newest, unsound_values
 
 log = logging.getLogger("twolane")
 
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
-SCHEMA = 3
+SCHEMA = 4
 
-# What a backup of an earlier version lacks, too.
-TOKENS = """
-CREATE TABLE IF NOT EXISTS tokens(
-    row          INTEGER PRIMARY KEY,
-    id           TEXT NOT NULL UNIQUE,
-    name         TEXT NOT NULL,
-    owner        TEXT,
-    capabilities TEXT NOT NULL,
-    created      REAL NOT NULL,
-    sha256       TEXT NOT NULL,
-    expires      REAL,
-    used         REAL,
-    revoked      INTEGER NOT NULL DEFAULT 0
-);
-"""
-
-# Statements that take a file from one schema version to the next; schema.sql is the newest.
-MIGRATIONS: Mapping[int, str] = {
-    1: """
-CREATE TABLE receipts(
-    owner TEXT NOT NULL,
-    key   TEXT NOT NULL,
-    asked TEXT NOT NULL,
-    saved TEXT NOT NULL,
-    at    REAL NOT NULL,
-    PRIMARY KEY(owner, key)
-) WITHOUT ROWID;
-""",
-    # Vectors belong to the passages whose content they were made of, and to no other.
-    2: f"""
-{TOKENS}
-DROP INDEX vectors_by_text;
-DROP INDEX chunks_by_text;
-DROP INDEX chunks_by_lender;
-ALTER TABLE chunks DROP COLUMN lender;
-CREATE INDEX chunks_by_content ON chunks(content_hash);
-DELETE FROM vectors WHERE content_hash NOT IN (SELECT content_hash FROM chunks);
-ALTER TABLE vectors DROP COLUMN text_hash;
-""",
-}
+# With a write-ahead log this keeps the file whole, whatever happens; a power cut may take the last
+# commits. With FULL every commit waits for the disk.
+NORMAL = "NORMAL"
 
 # Another process may be committing a batch; longer than this means it is stuck.
 BUSY_SECONDS = 10.0
@@ -95,7 +61,11 @@ class Database:
     """
 
     def __init__(
-        self, path: Path, writer: apsw.Connection, busy_seconds: float = BUSY_SECONDS
+        self,
+        path: Path,
+        writer: apsw.Connection,
+        busy_seconds: float = BUSY_SECONDS,
+        synchronous: str = NORMAL,
     ) -> None:
         self.path = path
         # The working directory may change.
@@ -108,7 +78,9 @@ class Database:
         self._readers: WeakSet[Owned] = WeakSet()
         self._closed = False
         self._leaves_traces = False
-        self._checkpoints = Checkpoints(lambda: _connect(Path(self._place), busy_seconds))
+        self._checkpoints = Checkpoints(
+            lambda: _connect(Path(self._place), busy_seconds, synchronous)
+        )
         self._checkpoints.follow(writer)
         self._writer = Owned(writer, lambda: self._checkpoints.close(CLOSING_SECONDS))
 
@@ -121,20 +93,24 @@ class Database:
         schema: int = SCHEMA,
         migrations: Mapping[int, str] = MIGRATIONS,
         busy_seconds: float = BUSY_SECONDS,
+        synchronous: str = NORMAL,
     ) -> Database:
-        """Open the file, creating it (mode 0600) or migrating it where needed."""
+        """Open the file, creating it (mode 0600) or migrating it where needed.
+
+        `synchronous` is `full` if what was committed must survive a power cut.
+        """
         if not path.exists():
             if not create:
                 raise NoDatabase(str(path))
             _create_file(path)
         with translated(path):
-            writer = _connect(path, busy_seconds)
+            writer = _connect(path, busy_seconds, synchronous)
             try:
                 _prepare(writer, path, create=create, schema=schema, migrations=migrations)
             except BaseException:
                 writer.close()
                 raise
-        return cls(path, writer, busy_seconds)
+        return cls(path, writer, busy_seconds, synchronous)
 
     @classmethod
     def open_as_is(cls, path: Path) -> Database:
@@ -148,7 +124,13 @@ class Database:
         deadlines.check()
         self._require_in_place()
         with translated(self.path), self._reader().used() as connection:
-            yield connection
+            try:
+                yield connection
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                # Bytes where a text should be, for example: our mistake, or damage.
+                if not isinstance(error, UnicodeError) and next(unsound_values(connection), None):
+                    raise apsw.CorruptError("it holds values that it cannot hold") from error
+                raise
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
@@ -257,17 +239,31 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except (apsw.BusyError, apsw.LockedError) as error:
         raise StoreBusy(
-            f"{path} is in use by another process; wait for it to finish and try again"
+            f"{path} is in use by another process; wait for it to finish and try again", str(path)
         ) from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise NotADatabase(
-            f"{path} is not a Twolane database or is damaged ({error}); "
-            "restore a backup, or choose another file with --db and index again"
+            f"{path} is not a Twolane database or is damaged ({_line(error)}); "
+            "mend it with: twolane doctor --fix, restore a backup, "
+            "or choose another file with --db and index again",
+            str(path),
+        ) from error
+    except UnicodeDecodeError as error:
+        # The driver reads texts as UTF-8, which all of ours are when they are written.
+        raise NotADatabase(
+            f"{path} is damaged (a text in it is no UTF-8); "
+            "mend it with: twolane doctor --fix, or restore a backup",
+            str(path),
         ) from error
     except apsw.InterruptError as error:
         raise TooSlow(deadlines.reason()) from error
     except apsw.Error as error:
-        raise StoreError(f"{path}: {error}") from error
+        raise StoreError(f"{path}: {_line(error)}", str(path)) from error
+
+
+def _line(error: Exception) -> str:
+    """What the driver says, in one line; it may quote a whole statement."""
+    return shorten(str(error), 200, placeholder=" …")
 
 
 def _create_file(path: Path) -> None:
@@ -275,17 +271,19 @@ def _create_file(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Notes are private: nobody else on the machine may read the index.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        # A power cut must not take the name of what is in the file.
+        sync_name(path.parent)
     except OSError as error:
         raise StoreError(
             f"cannot create {path}: {error.strerror}; choose another file with --db"
         ) from error
 
 
-def _connect(path: Path, busy_seconds: float) -> apsw.Connection:
+def _connect(path: Path, busy_seconds: float, synchronous: str = NORMAL) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(round(busy_seconds * 1000))
     connection.execute(
-        "PRAGMA foreign_keys = OFF; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY"
+        f"PRAGMA foreign_keys = OFF; PRAGMA synchronous = {synchronous}; PRAGMA temp_store = MEMORY"
     )
     # What is deleted is overwritten, so that no older version of a secret lies in free pages.
     connection.execute("PRAGMA secure_delete = ON")
@@ -315,7 +313,16 @@ def _prepare(
         raise NewerSchema(
             f"{path} has schema {version}, this Twolane knows {schema}; upgrade Twolane"
         )
-    if version < schema:
+    if version < schema and schema == SCHEMA and is_newest(connection):
+        # The number alone is damaged.
+        connection.execute(f"PRAGMA user_version = {schema}")
+    elif version not in (schema, *migrations):
+        raise NotADatabase(
+            f"{path} is damaged: it has schema {version}, which no Twolane ever wrote; "
+            "restore a backup, or choose another file with --db and index again",
+            str(path),
+        )
+    elif version < schema:
         _migrate(connection, path, version, schema, migrations)
     # A copy has no log. With one, searches need not wait for the writer, and a database that is
     # open can be told from one that is not. Who has it open already has seen to that.

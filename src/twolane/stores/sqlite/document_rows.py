@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from twolane.model.document import Document, Heading, Kind, Link, Prepared, TitleOrigin
+from twolane.model.errors import NotADatabase
 from twolane.model.problem import Stamp
 from twolane.text.tokens import fold
 
@@ -92,12 +93,27 @@ def values_of(prepared: Prepared, row: int, collection: int, revision: int) -> t
 
 
 def document_of(row: Sequence[Any]) -> Document:
-    """The document that a row of COLUMNS spells."""
+    """The document that a row of COLUMNS spells; NotADatabase if it spells none."""
+    try:
+        return _document_of(row)
+    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        # Nothing that we write is so.
+        raise NotADatabase(
+            f"the document {row[0]!r} in the database is damaged; {_MEND}"
+        ) from error
+
+
+_MEND = "mend it with: twolane doctor --fix, or restore a backup"
+
+
+def _document_of(row: Sequence[Any]) -> Document:
     (id, collection, title, body, kind, path, url, origin, aliases, description) = row[:10]
     (summary, headings, links, arguments, properties, first_line, owner) = row[10:17]
     (created, updated, used, uses, searchable, archived, deleted, encrypted) = row[17:25]
     # Some statements ask for more columns behind these.
     (content_hash, version, tags) = row[25:28]
+    if type(title) is not str or type(body) is not str:
+        raise TypeError("a text is none")
     # In the order of its fields: a search reads many, and naming 28 fields takes a while.
     return Document(
         id,
@@ -175,8 +191,11 @@ def _property(value: Any) -> str:
 
 
 def loaded(text: str) -> Any:
-    """What JSON text says, without work for the many that say nothing."""
-    return () if text == "[]" else {} if text == "{}" else _decoded(text)[0]
+    """What JSON text says, without work for those that say nothing; NotADatabase if it is none."""
+    try:
+        return () if text == "[]" else {} if text == "{}" else _decoded(text)[0]
+    except (TypeError, ValueError) as error:
+        raise NotADatabase(f"{text[:40]!r} in the database is no JSON; {_MEND}") from error
 
 
 # Made once: `json.dumps` with options of its own makes an encoder for every call.

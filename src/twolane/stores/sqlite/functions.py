@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from twolane.stores.sqlite.document_rows import loaded
+from twolane.stores.sqlite.seals import seal
 from twolane.text.globs import matches_any
 from twolane.text.literals import line, stands_as_written, stands_in
 from twolane.text.tokens import fold
@@ -26,11 +27,28 @@ def register(connection: apsw.Connection) -> None:
     functions: tuple[tuple[str, Callable[..., Any], int], ...] = (
         ("path_matches", _path_matches, 2),
         ("holds_literally", _Literals(connection).held, 4),
+        ("seal", seal, -1),
+        ("is_text", _is_text, 1),
+        ("as_text", _as_text, 1),
     )
     for name, function, arguments in functions:
         connection.create_scalar_function(
             name, function, arguments, deterministic=True, flags=apsw.SQLITE_INNOCUOUS
         )
+
+
+def _is_text(value: bytes | None) -> bool:
+    """Whether bytes are UTF-8, as all our texts are."""
+    try:
+        (value or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _as_text(value: bytes | None) -> str | None:
+    """The text that bytes are, or are nearest to."""
+    return None if value is None else value.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def _path_matches(path: str | None, patterns: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from twolane.model.candidate import Candidate, Frequencies
+from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.scope import Scope, Word
 from twolane.ports.lexical import Likeness
 from twolane.stores.sqlite.conditions import match_any, narrower_than_usual
@@ -48,7 +48,7 @@ class SqliteLexical(SqliteSubstrings):
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
-    ) -> list[Candidate]:
+    ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
         # One snapshot, so that the rows in scope are those that the words are looked up in.
         with self._db.read() as connection, connection:
@@ -62,16 +62,19 @@ class SqliteLexical(SqliteSubstrings):
                 bound = [*values, limit]
             found = rows(connection, _STREAMS.format(pool=pool), bound)
         counter = TermCounter(words if count is None else count)
-        return [counter.candidate(row[0], tuple(row[1].split()), row[2:]) for row in found]
+        return [counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found]
 
     def term_frequencies(
-        self, ids: Sequence[str], words: Sequence[Word] | None = None
-    ) -> Mapping[str, Candidate]:
+        self,
+        ids: Sequence[str],
+        words: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
+    ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
         with self._db.read() as connection:
             found = rows(connection, _STREAMS.format(pool=_BY_ID), (dumped_texts(list(ids)),))
-        counter = TermCounter(words)
-        return {row[0]: counter.candidate(row[0], tuple(row[1].split()), row[2:]) for row in found}
+        counter = TermCounter(words, sequence)
+        return {row[0]: counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found}
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:
         """The owner's documents, how many of them hold each term, and average field lengths."""

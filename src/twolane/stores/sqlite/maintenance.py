@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -12,14 +13,15 @@ from twolane.model.errors import BadInput, NotADatabase, StoreError
 from twolane.model.problem import Problem, ProblemCode
 from twolane.stores.sqlite.copying import arriving
 from twolane.stores.sqlite.database import Database
+from twolane.stores.sqlite.parts import missing, unsound_values
 from twolane.stores.sqlite.repairing import (
     bad_vectors,
-    missing_parts,
     repair,
     totals,
     words_disagree,
     wrong_fingerprints,
 )
+from twolane.stores.sqlite.seals import broken_seals, unsealed
 from twolane.stores.sqlite.trigrams import Settling, stray_trigrams
 
 # Each statement returns what must not exist; the text says what it means.
@@ -111,16 +113,36 @@ def require_sound(database: Database, name: Path) -> None:
 
 def _problems(database: Database) -> list[Problem]:
     with database.read() as connection:
-        problems = _damage(connection)
-        if problems:
-            return problems
-        for meaning, statement in _INVARIANTS:
-            problems += [
-                Problem(str(name), ProblemCode.DAMAGED, meaning)
-                for (name,) in connection.execute(statement)
-            ]
-        problems += _contradictions(connection)
-    return problems
+        # What comes first makes sense of what comes later, or no sense of it at all.
+        for look in _FIRST_LOOKS:
+            problems = list(_seen(look, connection))
+            if problems:
+                return problems
+        looks: tuple[Look, ...] = (*(partial(_violations, *one) for one in _INVARIANTS), *_LOOKS)
+        return [problem for look in looks for problem in _seen(look, connection)]
+
+
+Look = Callable[[apsw.Connection], Iterable[tuple[str, str]]]
+
+
+def _seen(look: Look, connection: apsw.Connection) -> Iterator[Problem]:
+    """What a look finds; that it cannot be taken is a finding, too."""
+    try:
+        found = list(look(connection))
+    except (*_UNREADABLE, NotADatabase) as error:
+        found = [("file", f"it cannot be read to its end ({error})")]
+    for name, reason in found:
+        yield Problem(name, ProblemCode.DAMAGED, reason)
+
+
+_UNREADABLE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError)
+
+
+def _violations(
+    meaning: str, statement: str, connection: apsw.Connection
+) -> Iterator[tuple[str, str]]:
+    for (name,) in connection.execute(statement):
+        yield str(name), meaning
 
 
 def _require_free(path: Path) -> None:
@@ -139,33 +161,73 @@ def _told_of(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _damage(connection: apsw.Connection) -> list[Problem]:
-    found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)")]
-    problems = [Problem("file", ProblemCode.DAMAGED, str(text)) for text in found if text != "ok"]
-    problems += [
-        Problem(str(table), ProblemCode.DAMAGED, f"row {row} refers to a missing {parent}")
-        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")
-    ]
-    return problems
+def _damage(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for (text,) in connection.execute("PRAGMA integrity_check(20)"):
+        if text != "ok":
+            yield "file", str(text)
+    for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        yield str(table), f"row {row} refers to a missing {parent}"
 
 
-def _contradictions(connection: apsw.Connection) -> list[Problem]:
-    """What one statement cannot tell: parts, words, totals, spaces and vectors."""
-    found = [(name, "missing from the schema") for name in missing_parts(connection)]
+def _missing_tables(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for name in missing(connection, "table", "virtual", "shadow", "view"):
+        yield name, "missing from the schema"
+
+
+def _unsound(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for table, column, count in unsound_values(connection):
+        said = "1 row holds" if count == 1 else f"{count:,} rows hold"
+        yield table, f"{said} what {column} cannot be"
+
+
+def _missing_helpers(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for name in missing(connection, "index", "trigger"):
+        yield name, "missing from the schema"
+
+
+def _broken_seals(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for _, id, _ in broken_seals(connection):
+        yield id, "its text is not what was saved: it does not match its hash"
+    if count := unsealed(connection):
+        yield "seals", f"{count:,} documents have no hash"
+
+
+def _wrong_words(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     if words_disagree(connection):
-        found.append(("words", "the full-text index does not hold the words of the documents"))
-    found += [
-        (name, "it does not hold the letters of the documents")
-        for name in stray_trigrams(connection)
-    ]
+        yield "words", "the full-text index does not hold the words of the documents"
+
+
+def _wrong_letters(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for name in stray_trigrams(connection):
+        yield name, "it does not hold the letters of the documents"
+
+
+def _wrong_totals(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     kept, counted = totals(connection)
     if kept != counted:
-        found.append(("totals", f"kept {kept}, but the texts add up to {counted}"))
-    found += [
-        (f"generation {number}", "its fingerprint is not that of its space")
-        for number in wrong_fingerprints(connection)
-    ]
-    found += [
-        (f"vector {row}", "it is not a vector of its space") for row in bad_vectors(connection)
-    ]
-    return [Problem(name, ProblemCode.DAMAGED, reason) for name, reason in found]
+        yield "totals", f"kept {kept}, but the texts add up to {counted}"
+
+
+def _wrong_spaces(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for number in wrong_fingerprints(connection):
+        yield f"generation {number}", "its fingerprint is not that of its space"
+
+
+def _wrong_vectors(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for row in bad_vectors(connection):
+        yield f"vector {row}", "it is not a vector of its space"
+
+
+# What must be well before anything else can be told.
+_FIRST_LOOKS: tuple[Look, ...] = (_missing_tables, _damage, _unsound)
+
+# What one statement cannot tell.
+_LOOKS: tuple[Look, ...] = (
+    _missing_helpers,
+    _broken_seals,
+    _wrong_words,
+    _wrong_letters,
+    _wrong_totals,
+    _wrong_spaces,
+    _wrong_vectors,
+)

@@ -55,12 +55,14 @@ WHERE +v.generation = :generation AND v.row > :row"""
 class Near(NamedTuple):
     """A document near a vector: its row, its nearest chunks, and the vector of the first.
 
+    `mean` is the mean similarity of all its chunks.
     A chunk is its position, its similarity and the row of the vector that serves it.
     """
 
     document: int
     chunks: list[tuple[int, float, int]]
     vector: Vector
+    mean: float
 
 
 class VectorCache:
@@ -151,6 +153,9 @@ class VectorCache:
             last = np.partition(best[kept], len(kept) - limit)[len(kept) - limit]
             kept = kept[best[kept] >= last]
         ends = np.append(layout.starts[1:], len(similarities))
+        # Chunks without a vector, or of documents that do not count, are no part of a mean.
+        sums = np.add.reduceat(np.where(usable, similarities, 0.0), layout.starts)
+        means = sums / np.maximum(np.add.reduceat(usable, layout.starts, dtype=np.int64), 1)
         found = []
         for place in kept:
             near = _nearest(similarities, layout.starts[place], ends[place], chunks)
@@ -166,6 +171,7 @@ class VectorCache:
                         for chunk in near
                     ],
                     vectors[layout.vectors[near[0]]],
+                    float(means[place]),
                 )
             )
         return found

@@ -15,6 +15,7 @@ from twolane.ingest.chunking import lead_text
 from twolane.model import deadlines
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Pending, Progress
+from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
 from twolane.stores.sqlite.boilerplate_keys import unpacked
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import dumped_texts
@@ -42,7 +43,10 @@ FROM (
 {_WITHOUT_VECTOR} AND NOT EXISTS (
     SELECT 1 FROM jobs AS j
     WHERE j.generation = :generation AND j.content_hash = c.content_hash
-      AND (j.leased_until > :now OR j.retry_at > :now)) {{which}}) AS free
+      AND (j.leased_until > :now AND j.leased_until <= :now + {LONGEST_LEASE_SECONDS}
+           OR j.retry_at > :now AND (j.retry_at = 9e999
+                                     OR j.retry_at <= :now + {LONGEST_RETRY_SECONDS})))
+      {{which}}) AS free
 WHERE place = 1 ORDER BY id, position LIMIT :limit"""
 
 _LEASE = """
@@ -96,7 +100,9 @@ AND j.reason IS NOT NULL AND NOT EXISTS (
     WHERE v.generation = j.generation AND v.content_hash = j.content_hash)"""
 
 _DUE = f"""
-SELECT min(max(coalesce(j.leased_until, 0), coalesce(j.retry_at, 0))) {_JOBS}
+SELECT min(max(
+    iif(j.leased_until <= :now + {LONGEST_LEASE_SECONDS}, j.leased_until, 0),
+    iif(j.retry_at <= :now + {LONGEST_RETRY_SECONDS}, j.retry_at, 0))) {_JOBS}
 AND coalesce(j.retry_at, 0) < 9e999"""
 
 _WORKERS = """
@@ -228,7 +234,7 @@ class SqliteQueue:
     ) -> Progress:
         """How far the generation is; counted anew only after changes."""
         asked = {"generation": generation, "owner": scope.owner}
-        everybody = {"generation": generation, "owner": None}
+        everybody = {"generation": generation, "owner": None, "now": self._clock()}
         with self._db.read() as connection, connection:
             counts = self._counted(connection, generation, scope.owner)
             ((failed, abandoned),) = rows(connection, _FAILED, asked)

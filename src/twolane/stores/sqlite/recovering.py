@@ -9,11 +9,12 @@ so that it is analysed anew, and read from its file where there is one.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import apsw
 
-from twolane.model.document import Kind
+from twolane.model.document import Kind, TitleOrigin
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.document_rows import dumped, dumped_texts, loaded
 from twolane.stores.sqlite.versions import free_row
@@ -154,6 +155,49 @@ def recover_texts(connection: apsw.Connection) -> str | None:
     return (
         f"the text of {len(lost):,} documents was lost, all else of them is kept: {names}"
         " (`twolane index` reads the text of files again)"
+    )
+
+
+def make_readable(connection: apsw.Connection, row: int) -> None:
+    """Keep of a damaged document what can be read, and have it analysed and read again."""
+    names = (*_WRITTEN, "kind", "title_origin")
+    found = rows(connection, f"SELECT {', '.join(names)} FROM documents WHERE row = ?", (row,))[0]
+    held = dict(zip(names, found, strict=True))
+    for name, shape in _WRITTEN.items():
+        if not _is_shaped(held[name], shape):
+            held[name] = dumped(_properties(connection, row)) if shape is dict else "[]"
+    held["kind"] = held["kind"] if held["kind"] in set(Kind) else str(Kind.NOTE)
+    origins = {str(one) for one in TitleOrigin}
+    held["title_origin"] = held["title_origin"] if held["title_origin"] in origins else "given"
+    connection.execute(
+        f"UPDATE documents SET {', '.join(f'{name} = ?' for name in held)}, recipe = '',"
+        " version = version + 1, size = iif(size IS NULL, NULL, -1) WHERE row = ?",
+        (*held.values(), row),
+    )
+    for derived in ("chunks", "sketches"):
+        connection.execute(f"DELETE FROM {derived} WHERE document = ?", (row,))
+
+
+# What is kept as JSON: a list of texts, of lists, or an object.
+_WRITTEN: dict[str, type] = {
+    "aliases": str,
+    "arguments": str,
+    "headings": list,
+    "links": list,
+    "properties": dict,
+}
+
+
+def _is_shaped(text: str, shape: type) -> bool:
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if shape is dict:
+        return isinstance(read, dict)
+    # What the text says is read from it again; here it must only not stop anybody.
+    return isinstance(read, list) and all(
+        isinstance(one, shape) and (not isinstance(one, list) or len(one) in (3, 4)) for one in read
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import apsw
@@ -13,26 +12,18 @@ import apsw
 from twolane.model.document import FIELDS
 from twolane.model.problem import Problem, ProblemCode
 from twolane.model.space import Space
-from twolane.stores.sqlite.functions import register
+from twolane.stores.sqlite.parts import make, mend_values, missing, parts, unsound_values
 from twolane.stores.sqlite.recovering import (
+    make_readable,
     recover_collections,
     recover_documents,
     recover_tags,
     recover_texts,
 )
+from twolane.stores.sqlite.seals import broken_seals, seal_everything, unsealed
 from twolane.stores.sqlite.trigrams import stray_trigrams
 
 Step = Callable[[apsw.Connection], str | None]
-
-
-def missing_parts(connection: apsw.Connection) -> dict[str, str]:
-    """Indexes and triggers that the schema has and the file has not, with their statements."""
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
-    return {
-        name: statement
-        for name, statement in _schema().items()
-        if name not in there and statement.startswith(("CREATE INDEX", "CREATE TRIGGER"))
-    }
 
 
 def wrong_fingerprints(connection: apsw.Connection) -> list[int]:
@@ -74,17 +65,90 @@ def repair(connection: apsw.Connection) -> list[Problem]:
 
 
 def _missing(connection: apsw.Connection) -> str | None:
-    """Tell what the schema lacks; it is made later, by `_parts`."""
-    missing = missing_parts(connection)
+    """Make tables again, empty; other parts follow later, by `_parts`, and are told here."""
     # The index of words may be torn, and must not stop the texts from being mended.
-    for name in ("texts_inserted", "texts_deleted", "texts_leaving", "texts_returning"):
+    for name in _OF_WORDS:
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")
-    return f"made again: {', '.join(sorted(missing))}" if missing else None
+    lost = missing(connection, "table", "virtual", "view")
+    for name in sorted({_index_of(shadow) for shadow in missing(connection, "shadow")} - {*lost}):
+        drop_index(connection, name)
+        lost.append(name)
+    for name in lost:
+        make(connection, name)
+    lost += (name for name in missing(connection, "index", "trigger") if name not in _OF_WORDS)
+    return f"made again: {', '.join(sorted(lost))}" if lost else None
+
+
+_OF_WORDS = ("texts_inserted", "texts_deleted", "texts_leaving", "texts_returning")
+
+
+def _index_of(shadow: str) -> str:
+    return shadow.rpartition("_")[0]
+
+
+def drop_index(connection: apsw.Connection, name: str) -> None:
+    """Drop a full-text index, also one that cannot be opened any more."""
+    try:
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
+    except (apsw.CorruptError, apsw.SQLError):
+        _cut_out(connection, name)
+
+
+def _cut_out(connection: apsw.Connection, name: str) -> None:
+    """Take an index out of the schema, since it cannot even be asked to leave."""
+    shadows = [one for one, kind in parts().kinds.items() if kind == "shadow"]
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        connection.execute("DELETE FROM sqlite_schema WHERE name = ?", (name,))
+    finally:
+        connection.execute("PRAGMA writable_schema = RESET")
+    for shadow in shadows:
+        if _index_of(shadow) == name:
+            connection.execute(f"DROP TABLE IF EXISTS {shadow}")
 
 
 def _parts(connection: apsw.Connection) -> None:
-    for statement in missing_parts(connection).values():
-        connection.execute(statement)
+    for name in missing(connection, "index", "trigger"):
+        make(connection, name)
+
+
+def _values(connection: apsw.Connection) -> str | None:
+    """Make values again what their columns can hold, as near as that goes."""
+    found = list(unsound_values(connection))
+    for table, column, _ in found:
+        mend_values(connection, table, column)
+    count = sum(rows for _, _, rows in found)
+    return f"{count} values that could not be read made readable" if count else None
+
+
+def _seals(connection: apsw.Connection) -> str | None:
+    """Take a damaged document for what it is now, have it analysed again, and read if it is a file.
+
+    What was saved cannot be had back from here, so it is told by name.
+    """
+    broken = broken_seals(connection)
+    for row, _, _ in broken:
+        make_readable(connection, row)
+    saved = [id for _, id, filed in broken if not filed]
+    files = len(broken) - len(saved)
+    said = []
+    if saved:
+        names = ", ".join(saved[:10]) + (", …" if len(saved) > 10 else "")
+        said.append(
+            f"{len(saved):,} documents are not what was saved, and are kept as they stand: {names}"
+            " (look through them, or restore a backup)"
+        )
+    if files:
+        said.append(f"{files:,} documents are not what was read: `twolane index` reads them again")
+    return "; ".join(said) or None
+
+
+def _sealed(connection: apsw.Connection) -> str | None:
+    """Seal everything as it is now."""
+    count = unsealed(connection)
+    seal_everything(connection)
+    return f"{count} documents sealed again" if count else None
 
 
 def _orphans(connection: apsw.Connection) -> str | None:
@@ -104,6 +168,7 @@ _DERIVED = (
     ("texts", "row", "documents", "row"),
     ("chunks", "document", "documents", "row"),
     ("sketches", "document", "documents", "row"),
+    ("seals", "document", "documents", "row"),
     ("ledger", "collection", "collections", "row"),
     ("means", "generation", "generations", "number"),
     ("vectors", "generation", "generations", "number"),
@@ -136,11 +201,10 @@ def _words(connection: apsw.Connection) -> str | None:
         return None
     columns = ", ".join(FIELDS)
     streams = ", ".join("stems" if name == "body" else name for name in FIELDS)
-    schema = _schema()
     for name in ("vocabulary", "words"):
-        connection.execute(f"DROP TABLE IF EXISTS {name}")
+        drop_index(connection, name)
     for name in ("words", "vocabulary"):
-        connection.execute(schema[name])
+        make(connection, name)
     connection.execute(
         f"INSERT INTO words(rowid, {columns}) SELECT row, {streams} FROM texts WHERE listed"
     )
@@ -150,10 +214,9 @@ def _words(connection: apsw.Connection) -> str | None:
 def _trigrams(connection: apsw.Connection) -> str | None:
     """Empty the trigrams that are wrong; settling makes them again."""
     stray = stray_trigrams(connection)
-    schema = _schema()
     for name in stray:
-        connection.execute(f"DROP TABLE IF EXISTS {name}")
-        connection.execute(schema[name])
+        drop_index(connection, name)
+        make(connection, name)
     if not stray:
         return None
     connection.execute(
@@ -200,6 +263,8 @@ def _vectors(connection: apsw.Connection) -> str | None:
 # The order matters: what later steps read is mended by earlier ones.
 _STEPS: tuple[Step, ...] = (
     _missing,
+    _values,
+    _seals,
     recover_collections,
     recover_documents,
     recover_tags,
@@ -213,6 +278,7 @@ _STEPS: tuple[Step, ...] = (
     _words,
     _trigrams,
     _totals,
+    _sealed,
 )
 
 
@@ -271,15 +337,3 @@ def _read(space: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return read if isinstance(read, dict) else {}
-
-
-def _schema() -> dict[str, str]:
-    """Every named part of the schema with the statement that makes it."""
-    connection = apsw.Connection(":memory:")
-    try:
-        register(connection)
-        connection.execute(files("twolane.stores.sqlite").joinpath("schema.sql").read_text("utf-8"))
-        named = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
-        return {str(name): str(sql) for name, sql in named}
-    finally:
-        connection.close()

@@ -17,8 +17,9 @@ from twolane.stores.sqlite.copying import (
     copy_resting,
     kept_name,
 )
-from twolane.stores.sqlite.database import APPLICATION_ID, TOKENS, Database, rows, translated
+from twolane.stores.sqlite.database import APPLICATION_ID, Database, rows, translated
 from twolane.stores.sqlite.maintenance import require_sound
+from twolane.stores.sqlite.migrations import TOKENS
 
 
 def restore(source: Path, target: Path, *, force: bool = False) -> Path | None:

@@ -1,4 +1,4 @@
--- Schema 3. One file holds documents, their words, their vectors and the work that is left.
+-- Schema 4. One file holds documents, their words, their vectors and the work that is left.
 --
 -- What REFERENCES says is looked at by `doctor`, not at every row that is written: that takes as
 -- long as an index. Triggers take along what belongs to a row that goes.
@@ -337,6 +337,7 @@ CREATE TRIGGER documents_gone AFTER DELETE ON documents BEGIN
     DELETE FROM property_values WHERE document = old.row;
     DELETE FROM chunks WHERE document = old.row;
     DELETE FROM sketches WHERE document = old.row;
+    DELETE FROM seals WHERE document = old.row;
 END;
 
 -- The keys of lines that many documents hold, and how many documents there were to tell.
@@ -353,6 +354,12 @@ INSERT INTO learned VALUES (0, 0);
 CREATE TABLE sketches(
     document INTEGER PRIMARY KEY REFERENCES documents(row),
     runs     BLOB NOT NULL
+);
+
+-- A digest of what was written of each document, by which damage is told from change.
+CREATE TABLE seals(
+    document INTEGER PRIMARY KEY REFERENCES documents(row),
+    digest   BLOB NOT NULL
 );
 
 CREATE INDEX chunks_by_content ON chunks(content_hash);

@@ -22,7 +22,7 @@ from twolane.stores.sqlite.scoped import ScopedRows
 from twolane.stores.sqlite.versions import demand_generation
 
 if TYPE_CHECKING:
-    from twolane.ports.vectors import Matrix, Vector
+    from twolane.ports.vectors import Vector
     from twolane.stores.sqlite.matrix import VectorCache
 
 # A row number of vectors only grows.
@@ -45,16 +45,12 @@ SELECT value FROM json_each(?) WHERE EXISTS (
 
 # Passages with the lowest hashes, which say nothing of what stands in them.
 _SAMPLE = """
-SELECT p.language, v.vector FROM (
-    SELECT language, content_hash,
-           row_number() OVER (PARTITION BY language ORDER BY content_hash) AS place
-    FROM (SELECT DISTINCT c.language, c.content_hash
-          FROM chunks AS c JOIN documents AS d ON d.row = c.document
-          WHERE d.listed AND c.language IS NOT NULL AND EXISTS (
-              SELECT 1 FROM vectors AS v
-              WHERE v.generation = :generation AND v.content_hash = c.content_hash))) AS p
-JOIN vectors AS v ON v.generation = :generation AND v.content_hash = p.content_hash
-WHERE p.place <= :size ORDER BY p.language, p.content_hash"""
+SELECT min(d.id), v.vector
+FROM vectors AS v
+CROSS JOIN chunks AS c ON c.content_hash = v.content_hash
+CROSS JOIN documents AS d ON d.row = c.document
+WHERE v.generation = :generation AND d.listed
+GROUP BY v.content_hash ORDER BY v.content_hash LIMIT :size"""
 
 _CODES = """
 SELECT v.row, s.codes FROM vectors AS v JOIN sentences AS s
@@ -201,6 +197,7 @@ class SqliteVectors:
                 *named[one.document],
                 one.chunks[0][0],
                 one.chunks[0][1],
+                one.mean,
                 one.vector if detail else None,
                 tuple(
                     NearChunk(position, similarity, codes.get(row, b""))
@@ -224,16 +221,14 @@ class SqliteVectors:
                 held.setdefault(id, []).append(one)
         return held
 
-    def sample(self, generation: int, *, size: int = 200) -> Mapping[str, Matrix]:
-        """Vectors of passages that can be found: `size` of each language at most."""
+    def sample(self, generation: int, *, size: int = 200) -> list[tuple[str, Vector]]:
+        """Vectors of passages that can be found, at most `size`, with the lowest hashes."""
         import numpy as np
 
-        found: dict[str, list[Vector]] = {}
         with self._db.read() as connection:
             asked = {"generation": generation, "size": size}
-            for language, vector in connection.execute(_SAMPLE, asked):
-                found.setdefault(language, []).append(np.frombuffer(vector, "<f4"))
-        return {language: np.stack(vectors) for language, vectors in found.items()}
+            found = rows(connection, _SAMPLE, asked)
+        return [(id, np.frombuffer(vector, "<f4")) for id, vector in found]
 
     def _cache(self, generation: int) -> VectorCache:
         from twolane.stores.sqlite.matrix import VectorCache

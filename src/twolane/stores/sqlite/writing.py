@@ -16,6 +16,7 @@ from twolane.stores.sqlite.document_rows import (
     dumped_texts,
     values_of,
 )
+from twolane.stores.sqlite.seals import seal_rows
 from twolane.stores.sqlite.versions import free_row
 from twolane.text.property_values import facts
 from twolane.text.tokens import fold, stream
@@ -81,6 +82,7 @@ def _write(
     connection.executemany(_INSERT_VALUE, _property_values(both))
     connection.executemany(_INSERT_CHUNK, _chunk_values(both))
     connection.executemany(_INSERT_SKETCH, _sketches(both))
+    seal_rows(connection, [row for row, _ in both])
     return replaced
 
 

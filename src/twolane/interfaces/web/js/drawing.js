@@ -1,24 +1,43 @@
-// Drawings of an explanation: contributions as stacked bars, ranks as lines.
+// Drawings of an explanation: shares as bars, ranks as lines.
 
 import { el, svg } from "./dom.js";
 import { laneName } from "./failing.js";
-import { t } from "./i18n.js";
+import { percent, t } from "./i18n.js";
 
 const WIDTH = 400;
 const ROW = 26;
 
-/** What each lane gave each result, end to end: the longer the bar, the higher the place. */
+/** What the features of each lane gave a result, in log-odds; what speaks against it gives nothing. */
+const laneShares = (result, lanes) => lanes.map((lane) => ({ lane, share: Math.max(0,
+  result.contributions.filter((one) => one.lane === lane).reduce((sum, one) => sum + one.share, 0)) }));
+
+/** What each feature gave one result: the longer the bar, the more it says. */
+export function featureBars(result) {
+  const most = Math.max(...result.contributions.map((one) => Math.abs(one.share)), 1e-9);
+  const left = 170;
+  const rows = result.contributions.map((one, at) => svg("g", { class: "row" },
+    svg("text", { class: "label", x: left - 8, y: at * ROW + ROW / 2, "text-anchor": "end" },
+      t(`feature.${one.feature}`)),
+    svg("rect", { class: `fill-${one.lane}${one.share < 0 ? " lent" : ""}`, x: left, y: at * ROW + 5,
+      width: ((Math.abs(one.share) / most) * (WIDTH - left - 52)).toFixed(2), height: ROW - 10, rx: 2 }),
+    svg("text", { class: "label", x: WIDTH - 44, y: at * ROW + ROW / 2 }, signed(one.share))));
+  return figure(t("explain.features.alt", { title: result.title, parts: spoken(result) }), [],
+    result.contributions.length * ROW, rows);
+}
+
+/** What the lanes gave each result, end to end: the longer the bar, the likelier it is. */
 export function contributionBars(results, chosen, lanes) {
-  const most = Math.max(...results.map((one) => one.score), 1e-9);
+  const shares = results.map((one) => laneShares(one, lanes));
+  const most = Math.max(...shares.map((parts) => parts.reduce((sum, one) => sum + one.share, 0)), 1e-9);
   const left = 26;
   const right = 58;
   const scale = (WIDTH - left - right) / most;
   const rows = results.map((one, at) => {
     let x = left;
     const y = at * ROW;
-    const parts = one.contributions.map((part) => {
-      const wide = Math.max(part.value * scale, 0);
-      const bar = svg("rect", { class: `fill-${part.lane}${part.abstained ? " lent" : ""}`, x, y: y + 5,
+    const parts = shares[at].map((part) => {
+      const wide = part.share * scale;
+      const bar = svg("rect", { class: `fill-${part.lane}`, x, y: y + 5,
         width: wide.toFixed(2), height: ROW - 10, rx: 2 });
       x += wide;
       return bar;
@@ -28,9 +47,10 @@ export function contributionBars(results, chosen, lanes) {
       svg("rect", { class: "ground", x: 0, y: y + 1, width: WIDTH, height: ROW - 2, rx: 5 }),
       svg("text", { class: "label", x: left - 8, y: y + ROW / 2, "text-anchor": "end" }, String(one.place)),
       parts,
-      svg("text", { class: "label", x: x + 6, y: y + ROW / 2 }, one.score.toFixed(4)));
+      svg("text", { class: "label", x: x + 6, y: y + ROW / 2 },
+        one.relevance === null ? "" : percent(one.relevance)));
   });
-  return figure(t("explain.votes.alt", { title: chosen.title, parts: spoken(chosen) }), lanes,
+  return figure(t("explain.lanes.alt", { title: chosen.title, parts: spoken(chosen) }), lanes,
     results.length * ROW, rows);
 }
 
@@ -58,33 +78,33 @@ export function rankLines(results, chosen, lanes) {
     [heads, drawn.sort(byChoice), places]);
 }
 
-/** What each lane that ran gave one document, beside what it could have given. */
+/** What the features of each lane that ran gave one document. */
 export function opinionBars(opinions) {
-  const most = Math.max(...opinions.map((one) => one.value), 1e-9);
+  const most = Math.max(...opinions.map((one) => one.share), 1e-9);
   const rows = opinions.map((one, at) => svg("g", { class: "row" },
     svg("text", { class: "label", x: 0, y: at * ROW + ROW / 2 }, laneName(one.lane)),
     svg("rect", { class: "ground", x: 90, y: at * ROW + 6, width: WIDTH - 150, height: ROW - 12, rx: 2 }),
     svg("rect", { class: `fill-${one.lane}`, x: 90, y: at * ROW + 6, height: ROW - 12, rx: 2,
-      width: ((one.value / most) * (WIDTH - 150)).toFixed(2) }),
-    svg("text", { class: "label", x: WIDTH - 52, y: at * ROW + ROW / 2 }, one.value.toFixed(4))));
-  const said = opinions.map((one) => `${laneName(one.lane)} ${one.value.toFixed(4)}`).join(", ");
+      width: ((Math.max(one.share, 0) / most) * (WIDTH - 150)).toFixed(2) }),
+    svg("text", { class: "label", x: WIDTH - 52, y: at * ROW + ROW / 2 }, signed(one.share))));
+  const said = opinions.map((one) => `${laneName(one.lane)} ${signed(one.share)}`).join(", ");
   return figure(said, [], opinions.length * ROW, rows);
 }
 
 function laneLines(results, chosen, lane, { from, to, y }) {
   const ranked = results.map((one, row) => ({ one, row,
-    part: one.contributions.find((part) => part.lane === lane && part.rank !== null) }))
-    .filter(({ part }) => part).sort((one, other) => one.part.rank - other.part.rank);
-  return ranked.map(({ one, row, part }, at) => {
+    rank: one.ranks[lane] }))
+    .filter(({ rank }) => rank).sort((one, other) => one.rank - other.rank);
+  return ranked.map(({ one, row, rank }, at) => {
     const bend = (from + to) / 2;
     const inner = from < to ? to - 12 : to + 12;
     return svg("g", { class: one.id === chosen.id ? "line chosen" : "line" },
-      svg("title", {}, `${one.title}: ${laneName(lane)} ${part.rank}`),
+      svg("title", {}, `${one.title}: ${laneName(lane)} ${rank}`),
       svg("path", { class: `stroke-${lane}`,
         d: `M${from} ${y(at)}C${bend} ${y(at)} ${bend} ${y(row)} ${inner} ${y(row)}` }),
       svg("circle", { class: `fill-${lane}`, cx: from, cy: y(at), r: 4 }),
       svg("text", { class: "label", x: from + (from < to ? -9 : 9), y: y(at),
-        "text-anchor": from < to ? "end" : "start" }, String(part.rank)));
+        "text-anchor": from < to ? "end" : "start" }, String(rank)));
   });
 }
 
@@ -95,7 +115,8 @@ function figure(alt, lanes, height, content) {
     svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": alt }, content));
 }
 
+const signed = (share) => `${share < 0 ? "−" : "+"}${Math.abs(share).toFixed(2)}`;
 const spoken = (result) => result.contributions
-  .map((one) => `${laneName(one.lane)} ${one.value.toFixed(4)}`).join(", ");
-const ranksSpoken = (result) => result.contributions
-  .map((one) => `${laneName(one.lane)} ${one.rank ?? t("lane.abstained")}`).join(", ");
+  .map((one) => `${t(`feature.${one.feature}`)} ${signed(one.share)}`).join(", ");
+const ranksSpoken = (result) => Object.entries(result.ranks)
+  .map(([lane, rank]) => `${laneName(lane)} ${rank}`).join(", ");

@@ -1,9 +1,8 @@
-// The explanation: how each lane voted, drawn.
+// The explanation: what each feature gave a result, drawn.
 
 import { el } from "./dom.js";
-import { laneName } from "./failing.js";
 import { percent, t } from "./i18n.js";
-import { contributionBars, rankLines } from "./drawing.js";
+import { contributionBars, featureBars, rankLines } from "./drawing.js";
 import { latest, resultOf } from "./latest.js";
 import { address } from "./state.js";
 
@@ -23,9 +22,12 @@ export async function panel(state) {
     title: result.title,
     content: [
       el("p", { class: "lead-in" }, sentence(result, index)),
-      el("h3", {}, t("explain.votes")),
+      el("h3", {}, t("explain.features")),
+      featureBars(result),
+      el("p", { class: "faint" }, t("explain.features.text")),
+      el("h3", {}, t("explain.lanes")),
       contributionBars(around, result, lanes),
-      el("p", { class: "faint" }, t("explain.votes.text")),
+      el("p", { class: "faint" }, t("explain.lanes.text")),
       el("h3", {}, t("explain.ranks")),
       rankLines(around, result, lanes),
       el("p", { class: "faint" }, t("explain.ranks.text")),
@@ -41,10 +43,10 @@ function notShown(state) {
 }
 
 function sentence(result, index) {
-  const best = result.contributions.reduce((one, other) => (other.value > one.value ? other : one),
-    { value: 0, lane: "" });
-  return t("explain.sentence", { place: index + 1, score: result.score.toFixed(4),
-    lane: best.lane ? laneName(best.lane) : "–" });
+  const best = result.contributions.reduce((one, other) => (other.share > (one?.share ?? 0) ? other : one), null);
+  const feature = best ? t(`feature.${best.feature}`) : "–";
+  return result.relevance === null ? t("explain.place", { place: index + 1, feature })
+    : t("explain.sentence", { place: index + 1, chance: percent(result.relevance), feature });
 }
 
 /** The results to draw: the first ones, or those around the chosen one. */
@@ -55,31 +57,27 @@ function window_(results, index) {
 }
 
 function table(result, answer) {
-  const head = ["lane", "rank", "own", "weight", "vote", "value"];
-  const digits = (value, count) => (value === null || value === undefined ? "–"
-    : Number(value).toFixed(count));
+  const head = ["feature", "value", "weight", "share"];
+  const digits = (value) => Number(value).toFixed(2);
   return [el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": t("explain.numbers") },
     el("table", {}, el("thead", {}, el("tr", {}, head.map((one) =>
       el("th", { scope: "col" }, t(`column.${one}`))))),
     el("tbody", {}, result.contributions.map((one) => el("tr", {},
       el("th", { scope: "row" }, el("span", { class: `vote lane-${one.lane}` },
-        el("span", { class: "dot" }), laneName(one.lane))),
-      el("td", {}, one.abstained ? t("lane.abstained") : one.rank ?? "–"),
-      el("td", {}, digits(one.score, 3)), el("td", {}, digits(one.weight, 2)),
-      el("td", {}, digits(one.vote, 2)), el("td", {}, digits(one.value, 4))))))),
-  matched(result), result.contributions.filter((one) => one.counterpart).map(counterpart),
+        el("span", { class: "dot" }), t(`feature.${one.feature}`))),
+      [one.value, one.weight, one.share].map((value) => el("td", {}, digits(value)))))))),
+  matched(result), result.contributions.filter((one) => one.parallel).map(parallel),
+  result.foreign ? el("p", {}, t("explain.foreign")) : null,
   el("p", { class: "faint" }, t("explain.formula", { intent: answer.intent ?? "–" }))];
 }
 
 /** A document in another language that says the same, and spoke for this one. */
-function counterpart(one) {
-  const { id, closeness } = one.counterpart;
-  return el("p", {}, t("explain.counterpart", { lane: laneName(one.lane), share: percent(closeness) }), " ",
+function parallel({ parallel: id, value }) {
+  return el("p", {}, t("explain.parallel", { share: percent(value) }), " ",
     el("a", { href: address({ panel: "read", doc: id, lines: "" }) }, resultOf(id)?.title ?? id));
 }
 
-function matched(result) {
-  const words = [...new Set(result.contributions.flatMap((one) => one.matched ?? []))];
+function matched({ matched: words }) {
   return words.length ? el("p", {}, t("explain.matched"), " ",
     words.map((word, at) => [at ? ", " : "", el("strong", {}, word)])) : null;
 }

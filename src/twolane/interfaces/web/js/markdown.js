@@ -3,12 +3,14 @@
 
 import { el, safeUrl } from "./dom.js";
 
-const FENCE = /^(\s{0,3})(`{3,}|~{3,})\s*([^`]*)$/;
-const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+// No pattern here may look at a line more than a few times, whatever the line is:
+// a note that somebody else wrote must not freeze the page.
+const FENCE = /^(\s{0,3})(`{3,}|~{3,})[^`]*$/;
+const HEADING = /^\s{0,3}(#{1,6})\s(.*)$/;
 const RULE = /^\s{0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const QUOTE = /^\s{0,3}> ?(.*)$/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const DELIMITERS = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const DELIMITERS = /^(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?$/;
 const DEEPEST = 8;
 
 /**
@@ -52,7 +54,7 @@ function block(lines, at, first, making, depth) {
   if (RULE.test(line)) return [el("hr"), at + 1];
   if (depth < DEEPEST && QUOTE.test(line)) return quoted(lines, at, first, making, depth);
   if (depth < DEEPEST && ITEM.test(line)) return list(lines, at, first, making, depth);
-  if (line.includes("|") && DELIMITERS.test(lines[at + 1] ?? "") && lines[at + 1].includes("-")) {
+  if (line.includes("|") && DELIMITERS.test((lines[at + 1] ?? "").trim())) {
     return table(lines, at, making);
   }
   return paragraph(lines, at, making);
@@ -69,9 +71,16 @@ function fenced(lines, at, [, , mark]) {
 function headingNode([, marks, text], making) {
   // The page has its own first two levels; a note's begin below them.
   const level = Math.min(marks.length + 2, 6);
-  const element = el(`h${level}`, { tabindex: "-1" }, inline(text, making.linked));
+  const element = el(`h${level}`, { tabindex: "-1" }, inline(unmarked(text), making.linked));
   making.headings.push({ level: marks.length, text: element.textContent, element });
   return element;
+}
+
+/** The text of a heading without the signs that may close it. */
+function unmarked(text) {
+  let end = text.trimEnd().length;
+  while (end > 0 && text[end - 1] === "#") end -= 1;
+  return text.slice(0, end).trim();
 }
 
 function quoted(lines, at, first, making, depth) {
@@ -136,16 +145,17 @@ function paragraph(lines, at, making) {
 }
 
 // Each way to write something inline, in the order in which they are tried at one place.
+// What is opened is looked for so far and no further: each sign that opens nothing costs as much.
 const INLINE = new RegExp([
-  "(?<code>`+)(?<coded>[^`](?:.*?[^`])?)\\k<code>(?!`)",
+  "(?<!`)(?<code>`{1,9})(?!`)(?<coded>[^`](?:.{0,999}?[^`])?)\\k<code>(?!`)",
   "(?<image>!)?\\[\\[(?<wiki>[^\\[\\]\\n|]+)(?:\\|(?<alias>[^\\[\\]\\n]+))?\\]\\]",
   "(?<picture>!)?\\[(?<words>[^\\[\\]\\n]*)\\]\\((?<target>[^()\\s]+(?:\\([^()\\s]*\\))?)(?:\\s+\"[^\"\\n]*\")?\\)",
   "<(?<auto>https?://[^\\s<>]+)>",
   "(?<bare>https?://[^\\s<>()]+[^\\s<>().,;:!?'\"])",
-  "(?<strong>\\*\\*|__)(?=\\S)(?<bold>.+?)(?<=\\S)\\k<strong>",
-  "(?<![\\p{L}\\p{N}])(?<em>[*_])(?=\\S)(?<italic>[^*_\\n]+?)(?<=\\S)\\k<em>(?![\\p{L}\\p{N}])",
-  "~~(?=\\S)(?<struck>.+?)~~",
-  "==(?=\\S)(?<shining>.+?)==",
+  "(?<strong>\\*\\*|__)(?=\\S)(?<bold>.{1,1000}?)(?<=\\S)\\k<strong>",
+  "(?<![\\p{L}\\p{N}])(?<em>[*_])(?=\\S)(?<italic>[^*_\\n]{1,1000}?)(?<=\\S)\\k<em>(?![\\p{L}\\p{N}])",
+  "~~(?=\\S)(?<struck>.{1,1000}?)~~",
+  "==(?=\\S)(?<shining>.{1,1000}?)==",
 ].join("|"), "su");
 
 function pieces(text, linked, depth) {

@@ -110,8 +110,9 @@ function resultItem(result, index, unlikely) {
     copyLine(result),
     el("div", { class: "foot" },
       tagList(result.tags),
-      el("span", { class: "votes" }, result.contributions.map(vote)),
-      el("span", { class: "score", title: t("score.title") }, result.score.toFixed(4)),
+      el("span", { class: "votes" }, Object.entries(result.ranks).map(vote)),
+      result.relevance === null ? null
+        : el("span", { class: "score", title: t("score.title") }, percent(result.relevance)),
       result.updated ? el("time", { datetime: result.updated }, day(result.updated)) : null,
       el("span", { class: "actions" },
         el("a", { href: other("explain"), "aria-label": t("explain.of", { title: result.title }) },
@@ -154,11 +155,9 @@ function tagList(tags) {
       onclick: () => go({ ...toggled(read(), "tag", tag), ...CLOSED }) }, tag))));
 }
 
-function vote(one) {
-  const said = one.abstained ? "–" : one.rank ?? "–";
-  return el("span", { class: `vote lane-${one.lane}`,
-    title: t("vote.title", { lane: laneName(one.lane), rank: said }) },
-  el("span", { class: "dot" }), `${laneName(one.lane)} ${said}`);
+function vote([lane, rank]) {
+  return el("span", { class: `vote lane-${lane}`, title: t("vote.title", { lane: laneName(lane), rank }) },
+    el("span", { class: "dot" }), `${laneName(lane)} ${rank}`);
 }
 
 function repairNotice(repairs) {

@@ -33,7 +33,7 @@ function diagnosis(said, state) {
     said.obstacles.length ? [el("h3", {}, t("why.obstacles")), el("ul", { class: "obstacles" },
       said.obstacles.map(obstacle))] : null,
     said.opinions.length ? [el("h3", {}, t("why.lanes")),
-      said.opinions.some((one) => one.value) ? opinionBars(said.opinions) : null,
+      said.opinions.some((one) => one.share) ? opinionBars(said.opinions) : null,
       el("ul", { class: "opinions" }, said.opinions.map((one) => opinion(one, said.obstacles)))] : null,
     said.words.length ? [el("h3", {}, t("why.words")), words(said)] : null,
     said.passage ? el("p", {}, el("a", { href: address({ panel: "read", doc: said.id,
@@ -89,7 +89,7 @@ function obstacle(one) {
 
 function opinion(one, obstacles) {
   const told = current() !== "en" || obstacles.some((other) => other.reason === one.reason);
-  const place = one.rank === null ? t(one.abstained ? "lane.abstained" : "lane.absent")
+  const place = one.rank === null ? t("lane.absent")
     : t("lane.rank", { rank: one.rank, hits: one.hits });
   return el("li", {}, el("span", { class: `vote lane-${one.lane}` }, el("span", { class: "dot" }),
     laneName(one.lane)), ` ${place}`,
@@ -97,7 +97,7 @@ function opinion(one, obstacles) {
 }
 
 function meantBy(one) {
-  const terms = [...one.taken_for, ...one.translations];
+  const terms = one.taken_for;
   return terms.length ? el("span", { class: "faint" }, `→ ${terms.join(", ")}`) : null;
 }
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from twolane.model.candidate import Frequencies
 from twolane.model.document import FIELDS
 from twolane.model.scope import Word
-from twolane.ranking import bm25f
-from twolane.ranking.bm25f import WEIGHTS, Scored, idf
+from twolane.ranking.bm25f import WEIGHTS, Bm25f, idf
 from twolane.stores.term_counts import TermCounter
 from twolane.text.tokens import stream, words_of
 
@@ -35,19 +34,30 @@ def candidate(id: str, title: str = "", body: str = "") -> Written:
     return Written(id, title, body)
 
 
+class Scored(NamedTuple):
+    """A document with its score: BM25F and coverage as shares of what the query could reach."""
+
+    id: str
+    bm25f: float
+    coverage: float
+
+
 def score(
-    words: Sequence[Word], documents: Sequence[Written], frequencies: Frequencies, **how: bool
+    words: Sequence[Word], documents: Sequence[Written], frequencies: Frequencies
 ) -> list[Scored]:
-    """The scores of documents whose words were counted by the stores' own counter."""
-    counter = TermCounter(words)
-    candidates = []
+    """The scores of documents whose words were counted by the stores' own counter, best first."""
+    counter, bm25f = TermCounter(words), Bm25f(words, frequencies)
+    found = []
     for one in documents:
         streams = [
             stream(getattr(one, name, "") if name in ("title", "body") else "", "en")
             for name in FIELDS
         ]
-        candidates.append(counter.candidate(one.id, ("en",), streams))
-    return bm25f.score(words, candidates, frequencies, **how)
+        told = bm25f.of(counter.of(one.id, ("en",), streams))
+        assert told.coverage == pytest.approx(sum(told.trusts))
+        if told.coverage:
+            found.append(Scored(one.id, told.bm25f, told.coverage))
+    return sorted(found, key=lambda one: (-one.bm25f * one.coverage, one.id))
 
 
 def frequencies(
@@ -58,14 +68,14 @@ def frequencies(
 
 
 def test_one_word_in_one_body() -> None:
-    """A single count in a body of average length is idf · 1/(1.2 + 1)."""
+    """A single count in a body of average length is 1/(1.2 + 1) of what can be reached."""
     (one,) = score(
         words_of("cat", ["en"]), [candidate("a", body="the cat sat down")], frequencies(cat=2)
     )
-    expected = log(1 + (10 - 2 + 0.5) / (2 + 0.5))
-    assert one.score == pytest.approx(expected * 1 / 2.2)
+    assert one.bm25f == pytest.approx(1 / 2.2)
     assert one.coverage == 1.0
-    assert one.matched == ("cat",)
+    (cat,) = words_of("cat", ["en"])
+    assert idf(cat, frequencies(cat=2)) == pytest.approx(log(1 + (10 - 2 + 0.5) / (2 + 0.5)))
 
 
 def test_fields_add_before_they_saturate() -> None:
@@ -76,7 +86,7 @@ def test_fields_add_before_they_saturate() -> None:
     title = WEIGHTS["title"] * 1 / (1 - 0.3 + 0.3 * 1 / 4)
     body = WEIGHTS["body"] * 2 / (1 - 0.75 + 0.75 * 4 / 4)
     count = title + body
-    assert one.score == pytest.approx(log(1 + 8.5 / 2.5) * count / (1.2 + count))
+    assert one.bm25f == pytest.approx(count / (1.2 + count))
 
 
 def test_rare_words_cover_more() -> None:
@@ -91,6 +101,14 @@ def test_rare_words_cover_more() -> None:
     rare, common = (idf(word, frequencies(100, rare=1, common=90)) for word in words)
     assert found[0].coverage == pytest.approx(rare / (rare + common))
     assert found[1].coverage == pytest.approx(common / (rare + common))
+
+
+def test_a_guess_counts_for_less() -> None:
+    """A word that was only guessed reaches its weight, never the whole."""
+    guessed = [replace(word, weight=0.5) for word in words_of("cat", ["en"])]
+    (one,) = score(guessed, [candidate("a", body="cat x x x")], frequencies(cat=2))
+    assert one.coverage == 0.5
+    assert one.bm25f == pytest.approx(0.5 / 2.2)
 
 
 def test_all_words_come_before_some() -> None:
@@ -127,7 +145,7 @@ def test_a_prefix_matches_the_start_of_words() -> None:
 def test_repeated_neighbours_are_all_counted() -> None:
     """`cat cat cat` holds the word three times, although the stems share their spaces."""
     once, thrice = (
-        score(words_of("cat", ["en"]), [candidate("a", body=body)], frequencies(cat=1))[0].score
+        score(words_of("cat", ["en"]), [candidate("a", body=body)], frequencies(cat=1))[0].bm25f
         for body in ("cat dog dog", "cat cat cat")
     )
     assert thrice > once

@@ -1,10 +1,11 @@
-"""`twolane import`: bookmarks, JSON, prompts and notes from elsewhere."""
+"""`twolane import` and `twolane export`: documents from elsewhere and to elsewhere."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +13,11 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.guard import guarded
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, require_utf8, typed
-from twolane.interfaces.cli.progress import passages_bar, rows_bar
-from twolane.interfaces.wire.documents import imported
+from twolane.interfaces.cli.guard import group
+from twolane.interfaces.cli.opening import Call, open_library
+from twolane.interfaces.cli.options import require_utf8, typed
+from twolane.interfaces.cli.progress import passages_bar, rows_bar, steps_bar
+from twolane.interfaces.wire.documents import Exported, imported
 from twolane.model.document import Kind
 from twolane.model.errors import EmbedderUnavailable
 
@@ -41,6 +42,7 @@ Collection = typer.Option(metavar="NAME", help="The collection to put them into.
 
 
 def bookmarks(
+    call: Call,
     file: File,
     collection: Annotated[str, Collection] = "bookmarks",
     folders: Annotated[
@@ -48,14 +50,9 @@ def bookmarks(
     ] = "tags",
     no_wait: NoWait = False,
     strict: Strict = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Import the bookmarks that a browser exported as HTML."""
-    run = _Run(file, db, no_wait, strict, as_json, quiet, verbose)
-    return run(
+    return _Run(file, no_wait, strict, call)(
         lambda library, show: library.import_bookmarks(
             file, collection=typed(collection), folders=folders, progress=show
         )
@@ -63,6 +60,7 @@ def bookmarks(
 
 
 def jsonl(
+    call: Call,
     file: File,
     collection: Annotated[
         str, typer.Option(metavar="NAME", help="The collection of rows that name none.")
@@ -72,14 +70,9 @@ def jsonl(
     ] = Kind.NOTE,
     no_wait: NoWait = False,
     strict: Strict = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Import documents of any kind: one JSON object a line, or one array."""
-    run = _Run(file, db, no_wait, strict, as_json, quiet, verbose)
-    return run(
+    return _Run(file, no_wait, strict, call)(
         lambda library, show: library.import_jsonl(
             file, collection=typed(collection), kind=kind, progress=show
         )
@@ -87,18 +80,14 @@ def jsonl(
 
 
 def prompts(
+    call: Call,
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A Markdown file or a folder.")],
     collection: Annotated[str, Collection] = "prompts",
     no_wait: NoWait = False,
     strict: Strict = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Import prompts from Markdown with front matter."""
-    run = _Run(path, db, no_wait, strict, as_json, quiet, verbose)
-    return run(
+    return _Run(path, no_wait, strict, call)(
         lambda library, show: library.import_prompts(
             path, collection=typed(collection), progress=show
         )
@@ -106,18 +95,14 @@ def prompts(
 
 
 def notes(
+    call: Call,
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder or a file.")],
     collection: Annotated[str, Collection] = "notes",
     no_wait: NoWait = False,
     strict: Strict = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Import copies of notes: Markdown, plain text, or a Joplin export."""
-    run = _Run(path, db, no_wait, strict, as_json, quiet, verbose)
-    return run(
+    return _Run(path, no_wait, strict, call)(
         lambda library, show: library.import_notes(
             path, collection=typed(collection), progress=show
         )
@@ -129,30 +114,27 @@ class _Run:
     """What every import does: open, take in, embed, tell."""
 
     source: Path
-    db: str | None
     no_wait: bool
     strict: bool
-    as_json: bool
-    quiet: bool
-    verbose: bool
+    call: Call
 
     def __call__(self, take: Callable[[Library, Show], ImportReport]) -> int:
         require_utf8(self.source)
-        settings = load_settings(self.db, quiet=self.quiet, verbose=self.verbose).settings
+        settings = self.call.load().settings
         if str(self.source) != "-":
             # A file that is not there must not leave an empty database behind.
             self.source.expanduser().stat()
         embedded = None
         try:
             with open_library(settings, create=True) as library:
-                with rows_bar(self.source.name, quiet=self.quiet) as show:
+                with rows_bar(self.source.name, quiet=self.call.quiet) as show:
                     report = take(library, show)
                 if not self.no_wait and settings.embedding.embedder != "none":
                     embedded = self._embed(library)
         except KeyboardInterrupt:
             output.error("interrupted; what was imported is kept; run the same command to go on")
             return failures.INTERRUPTED
-        if self.as_json:
+        if self.call.as_json:
             output.say_json(imported(report, embedded))
         else:
             self._tell(report, embedded)
@@ -161,25 +143,25 @@ class _Run:
 
     def _embed(self, library: Library) -> Embedded | None:
         try:
-            with passages_bar(quiet=self.quiet) as show:
+            with passages_bar(quiet=self.call.quiet) as show:
                 return library.embed(progress=show)
         except EmbedderUnavailable as error:
             log.warning("embedding did not start: %s", error)
             return None
 
     def _tell(self, report: ImportReport, embedded: Embedded | None) -> None:
-        if not self.quiet:
+        if not self.call.quiet:
             output.say((report.name, output.TITLE))
             output.say(_counts(report), indent=2)
-        for one in report.problems[:_MOST_PROBLEMS]:
-            code = (f"{one.code.value}: ", output.BAD)
-            output.say((one.path, output.PLACE), "  ", code, one.reason, indent=2)
+        for problem in report.problems[:_MOST_PROBLEMS]:
+            code = (f"{problem.code.value}: ", output.BAD)
+            output.say((problem.path, output.PLACE), "  ", code, problem.reason, indent=2)
         more = len(report.problems) - _MOST_PROBLEMS
         if more > 0:
             output.say(f"and {more:,} more: run it with --json to see them", indent=2)
         if embedded and embedded.stopped is not None:
             output.say("The text is searchable; `twolane embed` adds meaning later.")
-        elif embedded and not self.quiet:
+        elif embedded and not self.call.quiet:
             output.say(f"{output.counted(embedded.embedded, 'passage')} embedded")
 
 
@@ -196,11 +178,42 @@ def _counts(report: ImportReport) -> str:
     return f"{said} in {report.seconds:.1f} s"
 
 
-importing = typer.Typer(
-    name="import",
-    help="Take in bookmarks, prompts, notes, or any documents as JSON.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+importing = group(
+    "import",
+    "Take in bookmarks, prompts, notes, or any documents as JSON.",
+    {"bookmarks": bookmarks, "jsonl": jsonl, "prompts": prompts, "notes": notes},
 )
-for _command in (bookmarks, jsonl, prompts, notes):
-    importing.command()(guarded(_command))
+
+
+class Format(StrEnum):
+    """What can be written."""
+
+    JSONL = "jsonl"
+
+
+def export(
+    call: Call,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")
+    ],
+    form: Annotated[
+        Format, typer.Option("--format", metavar="FORMAT", help="jsonl: one object a line.")
+    ] = Format.JSONL,
+    collection: Annotated[
+        list[str] | None, typer.Option("--collection", metavar="NAME", help="This collection only.")
+    ] = None,
+) -> None:
+    """Write documents as `twolane import jsonl` reads them, without loss."""
+    del form  # There is one.
+    require_utf8(file)
+    wanted = [typed(one) for one in collection or ()]
+    with call.library() as library, steps_bar(quiet=call.quiet) as steps:
+        scope = library.scope({"collection": wanted, "archived": "any"})
+        steps.step(f"exporting to {file.name}")
+        count = library.export(file, scope=scope, progress=steps.show)
+    if str(file) == "-":
+        return
+    if call.as_json:
+        output.say_json(Exported(exported=str(file), documents=count))
+    elif not call.quiet:
+        output.say(f"{output.counted(count, 'document')} written to {file}")

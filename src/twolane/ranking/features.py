@@ -1,0 +1,100 @@
+"""The features of a candidate: what its words, its meaning and its name say for it.
+
+Each is a small function of one query and one document, in its natural unit, so that it means the
+same in every index and on every store: nothing is divided by what else was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from twolane.model.answer import Feature
+from twolane.model.candidate import DocumentTerms, Frequencies
+from twolane.model.document import FIELDS
+from twolane.model.scope import Word
+from twolane.ranking.bm25f import Bm25f, idf
+
+_TITLE, _BODY = FIELDS.index("title"), FIELDS.index("body")
+
+# Sums of shares may fall a little short of a whole.
+_ALL = 0.999
+
+
+class WordFeatures:
+    """The features that documents have by their words, for one query.
+
+    `words` are those that count, `sequence` all words in the order of typing, also function words.
+    """
+
+    def __init__(
+        self, words: Sequence[Word], sequence: Sequence[Word], frequencies: Frequencies
+    ) -> None:
+        self._words = words
+        self._bm25f = Bm25f(words, frequencies)
+        idfs = [idf(word, frequencies) for word in sequence]
+        self._pairs = [one + other for one, other in pairwise(idfs)]
+        self._reach_of_pairs = sum(self._pairs) or 1.0
+        self._idfs = [idf(word, frequencies) for word in words]
+        self._usual_idf = sum(self._idfs) / len(words) if words else 1.0
+        # Who types nothing but words that count types a list of what must be there.
+        self._is_list = len(sequence) <= len(words)
+
+    def of(self, document: DocumentTerms) -> tuple[dict[Feature, float], tuple[str, ...]]:
+        """The features of a document, and the words of the query that it holds."""
+        score = self._bm25f.of(document)
+        if not score.coverage:
+            return {}, ()
+        features = {
+            Feature.BM25F: score.bm25f,
+            Feature.COVERAGE: score.coverage,
+            Feature.PASSAGE_COVERAGE: self._passage_coverage(document, score.trusts),
+        }
+        if document.lengths[_TITLE]:
+            features[Feature.TITLE] = self._title(document)
+        if document.adjacent:
+            side_by_side = sum(self._pairs[at] for at in document.adjacent)
+            features[Feature.PAIRS] = side_by_side / self._reach_of_pairs
+        if self._is_list and score.coverage >= _ALL:
+            features[Feature.ALL_WORDS] = 1.0
+        words = [word.text for word, trust in zip(self._words, score.trusts, strict=True) if trust]
+        return features, tuple(words)
+
+    def _passage_coverage(self, document: DocumentTerms, trusts: Sequence[float]) -> float:
+        """The coverage of the best single passage, read under the document's title.
+
+        A word of the title counts for every passage: nobody repeats it in each.
+        """
+        above = 0.0
+        below = []
+        counts = document.frequencies
+        for word, trust in zip(self._words, trusts, strict=True):
+            if not trust:
+                continue
+            keys = [key for key in word.keys if key in counts]
+            if any(counts[key][_TITLE] for key in keys):
+                above += trust
+            elif any(counts[key][_BODY] for key in keys):
+                below.append((keys, trust))
+        if len(below) < 2 or not document.passages:
+            # All that stands in the body stands in one passage.
+            return above + sum(trust for _, trust in below)
+        return above + max(
+            sum(trust for keys, trust in below if not passage.isdisjoint(keys))
+            for passage in document.passages
+        )
+
+    def _title(self, document: DocumentTerms) -> float:
+        """How much of the title the query says, by inverse document frequency.
+
+        Words that only the title has are taken for as rare as those of the query are on average.
+        """
+        counts = document.frequencies
+        said, places = 0.0, 0
+        for word, rarity in zip(self._words, self._idfs, strict=True):
+            times = max((counts[key][_TITLE] for key in word.keys if key in counts), default=0)
+            if times:
+                said += rarity
+                places += times
+        unsaid = max(0, document.lengths[_TITLE] - places) * self._usual_idf
+        return said / (said + unsaid) if said else 0.0
