@@ -9,7 +9,8 @@ part of this project. What is written teaches the model what the collections alo
 - `xq-pairs`: every paragraph in English and in Russian, both right answers;
 - `xq-split`, `xq-split5`: every paragraph in one of two or five languages, questions in all;
 - `mixed`: two collections of different languages in one index, where the other only disturbs;
-- `known-…`: verbatim runs of words, and loose words, of documents that people look up again.
+- `names`: what notes of one of our own vaults are called;
+- `known-…`: verbatim runs of words, loose words, and rare words that people look up again.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_VAULT = Path(__file__).parent.resolve() / "vaults" / "desk"
+
 KNOWN = ("qa-mix", "locomo", "movies", "danetqa-ru")
 MIXED = ("qa-mix", "danetqa-ru")
 
-# So many queries of each kind that are looked up again in each collection.
+# So many queries of each kind that are looked up again in each collection, with so many answers.
 _KNOWN_QUERIES = 60
+_FEW_ANSWERS = 3
 
 # Every so many questions of XQuAD are asked, in each language.
 _EVERY = {2: 3, 5: 6}
@@ -86,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     mixed([collections / name for name in MIXED]).write(out / "mixed")
     for name in KNOWN:
         known_items(Beir.read(collections / name)).write(out / f"known-{name}")
+    write_names(out / "names.json")
     return 0
 
 
@@ -125,21 +130,64 @@ def mixed(folders: Sequence[Path]) -> Beir:
 
 
 def known_items(collection: Beir) -> Beir:
-    """Queries by somebody who remembers words of a document: runs of them, or three anywhere."""
+    """Queries by somebody who remembers words of a document.
+
+    Runs of words and three words anywhere, whose document is the answer; one rare word, or two that
+    stand together in few documents, whose answers are all documents that hold them.
+    """
     chance = random.Random(7)
-    long = [(id, text.split()) for id, _, text in collection.documents if len(text.split()) > 30]
+    texts = {id: text.split() for id, _, text in collection.documents}
+    long = [id for id, words in texts.items() if len(words) > 30]
+    holding: dict[str, set[str]] = {}
+    for id, words in texts.items():
+        for word in words:
+            if len(word) > 4 and word.isalpha():
+                holding.setdefault(word.casefold(), set()).add(id)
     made = Beir(collection.documents)
-    for number, (id, words) in enumerate(chance.sample(long, 2 * _KNOWN_QUERIES)):
-        if number % 2:
-            start = chance.randrange(len(words) - 7)
-            query = words[start : start + chance.randint(4, 7)]
-        else:
-            content = sorted({word for word in words if len(word) > 4 and word.isalpha()})
-            if len(content) < 3:
-                continue
-            query = chance.sample(content, 3)
-        made.queries.append((f"k{number}", " ".join(query).replace('"', ""), {id: 2}))
+    for number, id in enumerate(chance.sample(sorted(long), 4 * _KNOWN_QUERIES)):
+        words = texts[id]
+        known = sorted({one.casefold() for one in words} & holding.keys())
+        rare = [word for word in known if len(holding[word]) <= _FEW_ANSWERS]
+        query, answers = _known_item(number % 4, words, known, rare, chance)
+        found = set.intersection(*(holding[word] for word in answers)) if answers else {id}
+        asked = {text.casefold() for _, text, _ in made.queries}
+        if query and query.casefold() not in asked and len(found) <= _FEW_ANSWERS:
+            made.queries.append((f"k{number}", query, dict.fromkeys(sorted(found), 2)))
     return made
+
+
+def _known_item(
+    kind: int, words: list[str], known: list[str], rare: list[str], chance: random.Random
+) -> tuple[str, list[str]]:
+    """A query, and the words that its answers must hold; none where the document is the answer."""
+    if kind == 0:
+        start = chance.randrange(len(words) - 7)
+        return " ".join(words[start : start + chance.randint(4, 7)]).replace('"', ""), []
+    if kind == 1:
+        return " ".join(chance.sample(known, 3)) if len(known) > 2 else "", []
+    if not rare:
+        return "", []
+    chosen = [chance.choice(rare)]
+    if kind == 3:
+        chosen.append(chance.choice([word for word in known if word != chosen[0]] or rare))
+    return " ".join(chosen), chosen
+
+
+def write_names(file: Path) -> None:
+    """Write a golden set of what the notes of one of our vaults are called: file and path."""
+    queries = []
+    for number, note in enumerate(sorted(_VAULT.rglob("*.md"))):
+        path = note.relative_to(_VAULT).as_posix()
+        for kind, query in (("file", note.stem), ("path", path), ("words", path.replace("/", " "))):
+            if query.casefold() not in {one["query"].casefold() for one in queries}:
+                queries.append({"id": f"{kind}-{number}", "query": query, "relevant": [path]})
+    golden = {
+        "format": "twolane-golden/1",
+        "name": "names",
+        "vault": _VAULT.as_posix(),
+        "queries": queries,
+    }
+    file.write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 _Version = tuple[str, tuple[str, list[tuple[str, str]]]]

@@ -69,6 +69,32 @@ class TestPhrases:
         put(store, prepared("a", text))
         assert meeting(store, phrase(quotation, quoted=True)) == {"a"}
 
+    @pytest.mark.parametrize(
+        "quotation",
+        [
+            "green tea from",
+            "tea from far japan and",
+            "and black coffee with",
+            "with much sugar",
+            "**green tea** from",
+            "https://x.org/a-b",
+        ],
+    )
+    def test_a_quotation_matches_what_a_reader_sees(self, store: Stores, quotation: str) -> None:
+        """Signs of emphasis, targets of links and code do not come between words."""
+        body = (
+            "We like **green tea** from [[Japan|far Japan]] and "
+            '[black coffee](https://x.org/a-b "x y") with _much_ `sugar`.\n\n* * *\n\nThe end.'
+        )
+        put(store, prepared("a", body), prepared("b", "green tea not from Japan"))
+        assert meeting(store, phrase(quotation, quoted=True)) == {"a"}
+        found = store.lexical.substring(quotation, Scope(), limit=9)
+        assert [(one.id, one.field) for one in found] == [("a", "body")]
+        store.maintenance.settle()
+        assert len(store.lexical.substring(quotation, Scope(), limit=9)) == 1
+        assert meeting(store, phrase("green tea with", quoted=True)) == set()
+        assert store.lexical.substring("green tea with", Scope(), limit=9) == []
+
     def test_a_quotation_ends_where_words_end(self, store: Stores) -> None:
         """A quotation is not found inside longer words, even if its stems are there as well."""
         put(store, prepared("a", "two antsy; two ant"), prepared("b", "atwo ants; two ant"))

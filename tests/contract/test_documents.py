@@ -110,6 +110,41 @@ class TestCollections:
         assert found(store, "ant") == {"a"}
 
 
+class TestMoves:
+    """Documents whose files are at another place by now."""
+
+    @pytest.mark.parametrize("together", [True, False])
+    def test_go_on_as_what_they_were(self, store: Stores, together: bool) -> None:
+        """The old place is gone; uses and owner stay, whether both come in one batch or not."""
+        old = prepared("notes/a.md", "ant", path="a.md", used=NOON, uses=2, owner="ann")
+        new = prepared("notes/b/a.md", "ant", path="b/a.md")
+        put(store, old)
+        if together:
+            store.documents.apply(Batch(COLLECTION, [new], moves={"notes/b/a.md": "notes/a.md"}))
+        else:
+            put(store, new)
+            store.documents.apply(Batch(COLLECTION, moves={"notes/b/a.md": "notes/a.md"}))
+        assert found(store, "ant") == {"notes/b/a.md"}
+        held = document_of(store, "notes/b/a.md")
+        assert held is not None
+        assert (held.used, held.uses, held.owner) == (NOON, 2, "ann")
+        assert store.maintenance.check() == []
+
+    def test_keep_their_vectors(self, store: Stores) -> None:
+        """The passages are the same, so that nothing waits for a vector."""
+        number = store.vectors.open_generation(space()).number
+        old = prepared("notes/a.md", "ant", path="a.md")
+        put(store, old)
+        embed(store, number, old, unit(1, 0, 0, 0))
+        batch = Batch(
+            COLLECTION,
+            [prepared("notes/b.md", "ant", path="b.md")],
+            moves={"notes/b.md": "notes/a.md"},
+        )
+        store.documents.apply(batch)
+        assert store.queue.progress(number).pending == 0
+
+
 class TestApply:
     """Changes that happen together or not at all."""
 
@@ -357,10 +392,29 @@ class TestLookups:
         assert store.documents.resolve(["Same"], Scope(owner="ann")) == ["a", "b", "c"]
 
     def test_resolve_folds_titles(self, store: Stores) -> None:
-        """A title may be spelled in another case; a path may not."""
+        """A title may be spelled in another case; a path that is spelled right goes first."""
         put(store, prepared("a", title="Ёлка на Даче", path="Notes/a.md"))
+        put(store, prepared("b", path="notes/b.md"), prepared("c", path="Notes/b.md"))
         assert store.documents.resolve(["елка на даче"], Scope()) == ["a"]
-        assert store.documents.resolve(["notes/a.md"], Scope()) == []
+        assert store.documents.resolve(["notes/a.md"], Scope()) == ["a"]
+        assert store.documents.resolve(["notes/b.md"], Scope()) == ["b"]
+        assert store.documents.resolve(["NOTES/b.md"], Scope()) == ["b", "c"]
+
+    def test_resolve_knows_the_end_of_a_path(self, store: Stores) -> None:
+        """As links between notes say it: from any folder, before aliases and after titles."""
+        put(
+            store,
+            prepared("a", path="work/Alpha kickoff.md", owner="ann"),
+            prepared("b", path="home/x.md", aliases=("alpha kickoff",), owner="ann"),
+            prepared("c", path="work/not alpha kickoff.md", owner="ann"),
+            prepared("d", path="other/alpha kickoff.md", owner="bob"),
+        )
+        names = ["alpha kickoff", "alpha kickoff.md"]
+        assert store.documents.resolve(names, Scope(owner="ann")) == ["a"]
+        assert store.documents.resolve(["WORK/alpha kickoff.md"], Scope()) == ["a"]
+        put(store, prepared("e", path="y.md", title="Alpha Kickoff", owner="ann"))
+        assert store.documents.resolve(names, Scope(owner="ann")) == ["e"]
+        assert store.documents.resolve(["", "\n"], Scope()) == []
 
     def test_resolve_passes_over_names_out_of_scope(self, store: Stores) -> None:
         """A document that the caller may not see does not shadow one that they may."""

@@ -11,6 +11,7 @@ from twolane.model.document import Batch
 from twolane.model.scope import Scope
 from twolane.model.space import Failure, Pending, Progress
 from twolane.ports import Stores
+from twolane.ports.vectors import NewVector
 
 UP = unit(1, 0, 0, 0)
 
@@ -185,6 +186,37 @@ def test_workers_are_those_that_hold_a_lease(store: Stores, generation: int) -> 
     assert list(store.queue.progress(generation).workers) == ["w1", "w2"]
     store.queue.release(generation, "w1")
     assert list(store.queue.progress(generation).workers) == ["w2"]
+
+
+class TestTimes:
+    """When documents got their vectors."""
+
+    def test_are_those_of_the_last_passage(
+        self, store: Stores, clock: Clock, generation: int
+    ) -> None:
+        """A document has a time once nothing of it waits; vectors centred anew keep theirs."""
+        two, one = prepared("a", "ant\n\nbee"), prepared("b", "cat")
+        put(store, two, one, prepared("c", "dog"))
+
+        def times(*documents: str) -> dict[str, float]:
+            scope = Scope(documents=documents)
+            return dict(store.queue.progress(generation, scope, detail=True).embedded)
+
+        begin = clock()
+        first, second = two.chunks
+        store.vectors.add(generation, [NewVector(first.content_hash, UP)])
+        assert times() == {}
+        clock.pass_time(5)
+        embed(store, generation, one, UP)
+        clock.pass_time(5)
+        store.vectors.add(generation, [NewVector(second.content_hash, UP)])
+        assert times() == {"a": begin + 10, "b": begin + 5}
+        assert times("b", "c") == {"b": begin + 5}
+        clock.pass_time(5)
+        anew = [NewVector(one.content_hash, UP) for one in (*two.chunks, *one.chunks)]
+        store.vectors.add(generation, anew, means={})
+        assert times() == {"a": begin + 10, "b": begin + 5}
+        assert store.queue.progress(generation).embedded == {}
 
 
 class TestProgress:

@@ -70,6 +70,31 @@ def test_what_waits(twolane: Cli, folder: Path) -> None:
     assert freshness(twolane, "--strict")["stale"] is False
 
 
+def test_saved_documents_count_like_files(twolane: Cli, folder: Path) -> None:
+    """What was saved or imported waits, is missing and is dated like what stands in a file."""
+    twolane("index", folder)
+    rows = json.dumps([{"id": "j1", "title": "Imported", "text": "A moa."}])
+    (folder.parent / "rows.json").write_text(rows, "utf-8")
+    twolane("import", "jsonl", folder.parent / "rows.json", "--no-wait")
+    later = twolane.where(TWOLANE_EMBEDDING_SAVE_SECONDS="0")
+    later("save", "-", "--id", "s1", "--title", "Saved", stdin=b"An auk.")
+    said = freshness(twolane, "--strict", code=1)
+    assert said["missing"] == ["j1", "s1"]
+    states = {one["id"]: one for one in twolane.json("status", "--files")["files"] if one["id"]}
+    assert [states[id]["state"] for id in ("j1", "s1", "notes/a.md")] == [
+        "pending",
+        "pending",
+        "embedded",
+    ]
+    assert states["s1"]["embedded_at"] is None
+    assert twolane.json("get", "s1")["embedded_at"] is None
+    twolane("embed")
+    assert freshness(twolane, "--strict")["stale"] is False
+    now = {one["id"]: one["embedded_at"] for one in twolane.json("status", "--files")["files"]}
+    assert now["s1"] > now["notes/a.md"] == states["notes/a.md"]["embedded_at"]
+    assert twolane.json("get", "s1")["embedded_at"] == now["s1"]
+
+
 def test_another_model(twolane: Cli, folder: Path) -> None:
     """Vectors of a model that is no longer the chosen one are stale, and the reason is given."""
     twolane("index", folder)

@@ -136,3 +136,12 @@ def test_hidden_documents_cannot_be_read(twolane: Cli, tmp_path: Path) -> None:
     twolane("index", write(tmp_path / "v", notes))
     for name in notes:
         twolane("get", name, code=2)
+
+
+@pytest.mark.parametrize("command", ["get", "outline", "similar"])
+def test_a_name_that_is_spelled_alike_is_offered(indexed: Cli, command: str) -> None:
+    """A slip in a title, a path or a file's name is answered with what may have been meant."""
+    assert "did you mean 'Pruning tomatoes'?" in indexed(command, "Pruning tomatos", code=2).stderr
+    said = indexed(command, "garden/Tomatos.md", code=2).stderr
+    assert "did you mean 'garden/Tomatoes.md'" in said
+    assert "did you mean" not in indexed(command, "xylophone", code=2).stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.bookmark_files import generated
 from tests.builders import write_notes
 from tests.interfaces.conftest import Cli
@@ -42,8 +44,8 @@ def test_a_file_without_anything_is_told(twolane: Cli, tmp_path: Path) -> None:
     """Whoever gives the wrong file is not left with three zeros."""
     wrong = tmp_path / "wrong.html"
     wrong.write_text("<p>A page, but no bookmarks.</p>")
-    assert "nothing in it that can be imported" in twolane("import", "bookmarks", str(wrong)).stdout
-    twolane("import", "bookmarks", str(wrong), "--strict", code=1)
+    told = twolane("import", "bookmarks", str(wrong), code=1)
+    assert "nothing in it that can be imported" in told.stdout
     (tmp_path / "empty.jsonl").write_text("")
     twolane("import", "jsonl", str(tmp_path / "empty.jsonl"), "--strict")
 
@@ -93,3 +95,11 @@ def test_bookmarks_without_text_are_shown_without_repetition(twolane: Cli, tmp_p
     ):
         said = twolane("search", "--mode", "lexical", query).stdout
         assert said == f"1. {title}\n{shown}"
+
+
+@pytest.mark.parametrize("what", ["bookmarks", "jsonl"])
+def test_a_file_of_something_else_is_told(twolane: Cli, tmp_path: Path, what: str) -> None:
+    """Where nothing could be read the exit code is 1, with what was expected."""
+    (tmp_path / "note.md").write_text("# Not this\n\nJust a note.\n")
+    assert "0 added" in twolane("import", what, tmp_path / "note.md", code=1).stdout
+    assert "2 added" in twolane("import", "jsonl", "-", stdin=b'{"id":"a"}\n{"id":"b"}\n?').stdout

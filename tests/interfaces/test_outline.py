@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.interfaces.conftest import Cli
+from pathlib import Path
+
+from tests.interfaces.conftest import Cli, write
 
 
 def test_headings_are_a_tree_with_lines(indexed: Cli) -> None:
@@ -17,14 +19,14 @@ def test_headings_are_a_tree_with_lines(indexed: Cli) -> None:
 
 
 def test_json(indexed: Cli) -> None:
-    """The JSON lists level, text and line of each heading, in order."""
+    """The JSON lists level, text, line and id of each heading, in order."""
     said = indexed.json("outline", "Pruning tomatoes")
     assert said["path"] == "garden/Tomatoes.md"
     assert said["headings"] == [
-        {"level": 1, "text": "Pruning tomatoes", "line": 5},
-        {"level": 2, "text": "Tools", "line": 9},
-        {"level": 3, "text": "Cleaning", "line": 13},
-        {"level": 2, "text": "When", "line": 17},
+        {"level": 1, "text": "Pruning tomatoes", "line": 5, "id": "pruning-tomatoes"},
+        {"level": 2, "text": "Tools", "line": 9, "id": "tools"},
+        {"level": 3, "text": "Cleaning", "line": 13, "id": "cleaning"},
+        {"level": 2, "text": "When", "line": 17, "id": "when"},
     ]
 
 
@@ -36,3 +38,17 @@ def test_a_document_without_headings(indexed: Cli) -> None:
 def test_an_unknown_document(indexed: Cli) -> None:
     """A name that no document has exits with 2."""
     assert "nothing" in indexed("outline", "nothing", code=2).stderr
+
+
+def test_headings_of_one_text_are_told_apart(twolane: Cli, tmp_path: Path) -> None:
+    """An id stands beside each, and `get` takes it; so does a link with the file's name."""
+    text = "# Log\n\n## Day\n\nFirst.\n\n## Day\n\nSecond. ^two\n"
+    twolane("index", write(tmp_path / "v", {"work/Alpha kickoff.md": text}))
+    assert twolane("outline", "alpha kickoff").stdout.splitlines()[-1].split() == [
+        "7",
+        "Day",
+        "#day-2",
+    ]
+    assert "#day-2" in twolane("get", "Log#Day", code=2).stderr
+    assert twolane("get", "Alpha kickoff#day-2").stdout == "## Day\n\nSecond. ^two\n"
+    assert twolane("get", "[[Alpha kickoff#^two|words]]").stdout == "Second. ^two\n"

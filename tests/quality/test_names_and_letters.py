@@ -109,7 +109,7 @@ def test_names_and_letters_find_their_documents(library: Library) -> None:
 
 def test_the_lanes_earn_their_place(library: Library) -> None:
     """Without the two lanes the same queries find less, and none finds more."""
-    settings = library.settings.changed(ranking={"exact_weight": 0.0, "identity_weight": 0.0})
+    settings = library.settings.changed(experiment={"letters": False})
     with Library.open(settings=settings) as without:
         before = reciprocal_ranks(without)
     after = reciprocal_ranks(library)

@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import twolane
 from tests.postgres_server import Server
 from twolane import Library, Mode
-from twolane.model.answer import Lane
+from twolane.model.answer import Feature, Lane, Result
 from twolane.model.scope import Scope, Word
 from twolane.settings import Settings
 
@@ -69,28 +68,32 @@ def pair(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield Pair(file, server)
 
 
-def asked(library: Library, query: str, mode: Mode) -> list[Any]:
-    """What a search says of each result, but for the last digits of what was measured.
+def asked(library: Library, query: str, mode: Mode) -> list[Result]:
+    """The first results of a search.
 
-    Further down, similarities are equal but for those digits, and each store has its own.
+    Further down, similarities are equal but for their last digits, and each store has its own.
     """
-    return [
-        (
-            one.id,
-            one.lines,
-            round(one.score, 6),
-            None if one.relevance is None else round(one.relevance, 4),
-            [(each.feature, round(each.share, 5)) for each in one.contributions],
-        )
-        for one in library.search(query, limit=10, mode=mode).results
-    ]
+    return list(library.search(query, limit=10, mode=mode).results)
 
 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("query", QUERIES)
 def test_results_are_the_same(pair: Pair, query: str, mode: Mode) -> None:
-    """Documents, passages, scores, relevance and the share of every feature."""
-    assert asked(pair.server, query, mode) == asked(pair.file, query, mode)
+    """Documents, passages, scores, relevance and the share of every feature.
+
+    Numbers are the same but for what weights make of the last digits of a feature.
+    """
+    here, there = asked(pair.file, query, mode), asked(pair.server, query, mode)
+    assert [(one.id, one.lines) for one in there] == [(one.id, one.lines) for one in here]
+    for one, other in zip(here, there, strict=True):
+        assert other.score == pytest.approx(one.score, abs=1e-5), one.id
+        assert other.relevance == pytest.approx(one.relevance, abs=1e-5), one.id
+        assert shares(other) == pytest.approx(shares(one), abs=1e-5), one.id
+
+
+def shares(result: Result) -> dict[tuple[Lane, Feature], float]:
+    """What each feature gave a result."""
+    return {(one.lane, one.feature): one.share for one in result.contributions}
 
 
 @pytest.mark.parametrize("mode", list(Mode))

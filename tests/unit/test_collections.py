@@ -27,18 +27,33 @@ def found(library: Library, query: str, *collections: str) -> list[str]:
     return sorted(one.id for one in library.search(query, scope=scope, mode="lexical").results)
 
 
-def test_a_file_reached_by_two_roots_is_never_mixed_up(library: Library, vault: Path) -> None:
-    """It is in both collections under two ids; what happens to one leaves the other alone."""
-    library.index(vault)
-    library.index(vault / "work")
-    assert found(library, "bee") == ["notes/work/plan.md", "work/plan.md"]
-    assert found(library, "bee", "work") == ["work/plan.md"]
-    assert found(library, "bee", "work", "notes") == ["notes/work/plan.md", "work/plan.md"]
-    write_notes(vault, {"work/plan.md": "changed"})
-    library.index(vault / "work")
-    assert found(library, "bee") == ["notes/work/plan.md"]
+@pytest.mark.parametrize("inner_first", [True, False])
+def test_of_folders_inside_each_other_the_inner_one_has_its_notes(
+    library: Library, vault: Path, inner_first: bool
+) -> None:
+    """Every note is there once, whichever folder came first; the report says where it is."""
+    roots = [vault / "work", vault] if inner_first else [vault, vault / "work"]
+    for root in roots:
+        library.index(root)
+    assert found(library, "bee") == ["work/plan.md"]
+    assert found(library, "ant dog") == ["notes/a.md", "notes/old/x.md"]
+    report = library.index(vault)
+    assert (report.unchanged, report.skipped, report.withheld) == (2, 1, 0)
+    (skipped,) = [one.record for one in library.files() if one.record.state == "skipped"]
+    assert (skipped.path, skipped.reason) == ("work", "its notes are in the collection 'work'")
+    assert library.status().stats.documents == 3
     assert library.remove_collection("work") == 1
+    assert library.index(vault).indexed == 1
     assert found(library, "bee") == ["notes/work/plan.md"]
+    assert library.check() == []
+
+
+def test_an_inner_collection_takes_only_its_own_files(library: Library, vault: Path) -> None:
+    """Files that its patterns do not name stay with the folder around it."""
+    library.add_collection("lists", vault / "work", include=("*.txt",))
+    library.index(vault / "work")
+    library.index(vault)
+    assert found(library, "bee cat") == ["lists/list.txt", "notes/work/plan.md"]
 
 
 def test_a_file_never_replaces_what_was_saved(library: Library, vault: Path) -> None:

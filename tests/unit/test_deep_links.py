@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders import write_notes
+from twolane import Library
 from twolane.model.deep_links import PLACES, deep_link, file_link, tells_root, template_problem
 from twolane.model.errors import BadSetting
 from twolane.settings import Settings
@@ -82,3 +84,19 @@ def test_the_editor_is_the_usual_one(
     file.write_text("", "utf-8")
     loaded = Settings.load(environment=environment, file=file)
     assert (loaded.settings.results.editor, loaded.origins["results.editor"]) == (editor, origin)
+
+
+def test_notes_of_an_obsidian_vault_open_there(tmp_path: Path) -> None:
+    """Where Obsidian keeps its folder, beside the notes or above them, links lead to it."""
+    vault = write_notes(tmp_path / "My vault", {"work/a & b.md": "ant", ".obsidian/app.json": "{}"})
+    plain = write_notes(tmp_path / "plain", {"c.md": "ant"})
+    with Library.open(
+        settings=Settings(db=tmp_path / "x.db", embedding={"embedder": "none"})
+    ) as library:
+        library.index(vault / "work")
+        library.index(plain)
+        found = library.search("ant", mode="lexical").results
+        wanted = "obsidian://open?vault=My%20vault&file=work/a%20%26%20b"
+        assert library.links(found) == {"work/a & b.md": wanted}
+        assert library.links(found, roots=False) == {"work/a & b.md": wanted}
+        assert library.links(found, plain=True)["plain/c.md"].startswith("file://")

@@ -143,7 +143,7 @@ def test_missing_capability(tmp_path: Path, vault: Path) -> None:
     """Without `search.use` nothing is searched; the store is not even asked."""
     opened = library(tmp_path, vault, HashingEmbedder())
     opened.close()  # A closed store raises when it is touched.
-    with pytest.raises(NotPermitted, match=r"search\.use"):
+    with pytest.raises(NotPermitted, match=r"the capability 'search\.use';"):
         opened.search("bees", scope=Scope(capabilities=frozenset()))
 
 

@@ -13,6 +13,7 @@ from tests.builders import chunks_in, open_library, write_notes
 from twolane import Draft, Library
 from twolane.ingest.chunking import embedded_sentences, embedded_text, plain
 from twolane.ingest.chunking.boilerplate import (
+    FEWEST,
     common_lines,
     key_of,
     lines_of,
@@ -247,6 +248,23 @@ class TestLearning:
                 library.embed()
                 digests.add(library.digest())
         assert len(digests) == 1
+
+    def test_the_digest_does_not_depend_on_what_was_there(self, tmp_path: Path) -> None:
+        """After a note of a template is deleted it is that of a fresh index of the same folder."""
+        folder = write_notes(tmp_path / "v", notes(SUBJECTS[:FEWEST]))
+        with open_library(tmp_path / "long.db") as library:
+            library.index(folder)
+            library.embed()
+            (folder / f"{SUBJECTS[0]}.md").unlink()
+            library.index(folder)
+            library.embed()
+            assert library._stores.documents.boilerplate().keys
+            grown = library.digest()
+        with open_library(tmp_path / "fresh.db") as library:
+            library.index(folder)
+            library.embed()
+            assert not library._stores.documents.boilerplate().keys
+            assert library.digest() == grown
 
     @pytest.mark.parametrize("encrypted", [True, False])
     def test_nothing_is_left_on_the_disk(

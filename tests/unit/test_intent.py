@@ -61,6 +61,15 @@ def test_the_routers_table(query: str, keyword: bool, why: str) -> None:
         ("как учёные ищут планеты", Intent.QUESTION),
         ("tomatoes turn brown, why?", Intent.QUESTION),
         ("pruning tomatoes in a greenhouse", Intent.SENTENCE),
+        ("绿茶", Intent.KEYWORDS),
+        ("绿茶 温度", Intent.KEYWORDS),
+        ("如何修剪番茄", Intent.QUESTION),
+        ("番茄为什么会变黄？", Intent.QUESTION),
+        ("番茄每周修剪一次", Intent.SENTENCE),
+        ("緑茶の温度は何度ですか", Intent.QUESTION),
+        ("緑茶", Intent.KEYWORDS),
+        ("ชาเขียวใช้น้ำร้อนเท่าไร", Intent.QUESTION),
+        ("토마토 가지치기 방법은 뭐예요?", Intent.QUESTION),
     ],
 )
 def test_finer_shapes(query: str, intent: Intent) -> None:

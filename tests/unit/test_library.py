@@ -14,7 +14,7 @@ from twolane.ingest.indexing import Indexer
 from twolane.ingest.sources.vault import VaultSource
 from twolane.model.answer import Lane
 from twolane.model.errors import AmbiguousDocument, BadInput, MissingFolder, NoSuchDocument
-from twolane.model.problem import FileState
+from twolane.model.problem import FileState, ProblemCode
 from twolane.model.scope import Capability
 from twolane.ports.source import Entry
 from twolane.stores.sqlite import open_stores
@@ -114,7 +114,7 @@ def test_a_rename_embeds_nothing(library: Library, vault: Path) -> None:
     (vault / "moved").mkdir()
     file.rename(vault / "moved" / "z.md")
     report = library.index(vault)
-    assert (report.indexed, report.deleted) == (1, 1)
+    assert (report.indexed, report.moved, report.deleted) == (1, 1, 0)
     assert library.embed().embedded == 0
     assert paths(library, "walrus sleeps", Mode.SEMANTIC)[0] == "moved/z.md"
 
@@ -149,10 +149,89 @@ def test_a_sudden_loss_deletes_nothing(library: Library, vault: Path, gone: int)
     report = library.index(vault)
     if gone > 2:
         assert (report.withheld, report.deleted) == (gone, 0)
-        assert library.status().stats.documents == 4
+        # An empty folder may be a disk that is not connected: its notes can still be found.
+        assert library.status().stats.documents == (1 if gone == 3 else 4)
         report = library.index(vault, prune=True)
     assert (report.withheld, report.deleted) == (0, gone)
     assert library.status().stats.documents == 4 - gone
+
+
+def test_a_note_that_is_gone_is_no_result_and_comes_back(library: Library, vault: Path) -> None:
+    """Notes lost at once are kept out of sight with what was counted of them, until they return."""
+    texts = {f"{name}.md": f"# {name}\n\nwalrus {name}" for name in "abcd"}
+    for path, text in texts.items():
+        write(vault, path, text)
+    library.index(vault)
+    library.embed()
+    library.touch("vault/a.md")
+    for path in ("a.md", "b.md", "c.md"):
+        (vault / path).unlink()
+    for _ in range(2):
+        assert library.index(vault).withheld == 3
+        for mode in (Mode.HYBRID, Mode.LEXICAL, Mode.SEMANTIC):
+            assert paths(library, "walrus", mode) == ["d.md"]
+        codes = {one.record.path: one.record.code for one in library.files()}
+        assert codes["a.md"] == ProblemCode.GONE
+    assert library.deleted() == []
+    write(vault, "a.md", texts["a.md"])
+    write(vault, "below/b.md", texts["b.md"])
+    report = library.index(vault)
+    assert (report.indexed, report.moved, report.withheld) == (2, 1, 1)
+    assert library.embed().embedded == 0
+    assert library.document("vault/a.md").uses == 1
+    assert sorted(paths(library, "walrus")) == ["a.md", "below/b.md", "d.md"]
+    assert library.index(vault, prune=True).deleted == 1
+    assert library.index(vault).withheld == 0
+    assert library.check() == []
+
+
+def test_a_reorganised_vault_has_every_note_once(library: Library, vault: Path) -> None:
+    """Everything moved into a subfolder is followed, with vectors and uses, and nothing doubles."""
+    for number in range(27):
+        write(vault, f"{number}.md", f"# Note {number}\n\nwalrus number {number}")
+    library.index(vault)
+    library.embed()
+    library.touch("vault/3.md")
+    used = library.document("vault/3.md").used
+    (vault / "archive").mkdir()
+    for number in range(27):
+        (vault / f"{number}.md").rename(vault / "archive" / f"{number}.md")
+    # An editor mends the links of a note that it moves, and so changes it.
+    write(vault, "archive/4.md", "# Note 4\n\nwalrus number 4, see [three](archive/3.md)")
+    report = library.index(vault)
+    assert (report.moved, report.deleted, report.withheld) == (27, 0, 0)
+    assert library.embed().embedded == 1
+    assert library.status().stats.documents == 27
+    moved = library.document("vault/archive/3.md")
+    assert (moved.uses, moved.used) == (1, used)
+    for mode in (Mode.HYBRID, Mode.LEXICAL, Mode.SEMANTIC):
+        found = library.search("walrus", mode=mode, scope=Scope(), limit=20).results
+        assert all(str(one.path).startswith("archive/") for one in found)
+    assert library.check() == []
+
+
+def test_a_copy_is_no_move(library: Library, vault: Path) -> None:
+    """The same text at a second path is a second note as long as the first is there."""
+    write(vault, "a.md", "# A\n\nwalrus")
+    library.index(vault)
+    library.touch("vault/a.md")
+    write(vault, "b.md", "# A\n\nwalrus")
+    assert library.index(vault).moved == 0
+    assert library.document("vault/b.md").uses == 0
+    assert library.status().stats.documents == 2
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_phrase_is_found_as_it_is_read(library: Library, vault: Path, mode: Mode) -> None:
+    """Signs of Markdown between its words hide a phrase in no mode, and it is shown marked."""
+    write(vault, "a.md", "# A\n\n**green tea** from [[Japan|far Japan]] is good")
+    write(vault, "b.md", "# B\n\ngreen tea, but not from there")
+    library.index(vault)
+    library.embed()
+    for query in ('"green tea from"', '"tea from far japan is"'):
+        (result,) = library.search(query, mode=mode).results
+        assert result.path == "a.md"
+        assert "<mark>" in result.snippet
 
 
 def test_a_missing_root_deletes_nothing(library: Library, vault: Path) -> None:

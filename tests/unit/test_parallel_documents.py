@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.builders import unit, write_notes
 from twolane import Library, Settings
-from twolane.model.answer import Feature
 from twolane.model.candidate import Candidate
 from twolane.model.space import Space
 from twolane.ranking.parallel_documents import find_parallels
@@ -113,6 +112,6 @@ def test_the_whole_of_it(tmp_path: Path) -> None:
         first, second, *_ = library.search(asked).results
         assert (first.path, second.path) == ("en/hive.md", "ru/улей.md")
         assert second.foreign
-        assert second.contributions[-1].feature is Feature.PARALLEL
-        assert second.contributions[-1].parallel == first.id
+        (found,) = [one for one in library.candidates(asked) if one.id == second.id]
+        assert found.parallels[first.id] > 0.5
         assert "in another language" in library.why(asked, second.id).verdict

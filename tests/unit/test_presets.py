@@ -20,6 +20,7 @@ PRESETS = (DEFAULT, *VARIATIONS, *STORY)
 # What the search as it was found had in common with ours, or what has no part in ranking.
 NEUTRAL = {
     "db",
+    "search.min_relevance",
     "cache",
     "embedding.embedder",
     "embedding.model",
@@ -60,6 +61,7 @@ NEUTRAL = {
     "search.semantic",
     "results.editor",
     "results.link_template",
+    "index.outside_links",
     "index.watch_debounce",
     "index.watch_seconds",
     "index.batch",

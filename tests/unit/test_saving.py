@@ -62,6 +62,21 @@ class TestSave:
         assert library.save(before) == Saved("n1", 1, changed=False)
         assert library.document("n1") == before
 
+    @pytest.mark.parametrize(
+        "about", [{"archived": True}, {"searchable": False}, {"tags": ("y",)}, {"uses": 3}]
+    )
+    def test_what_is_kept_about_it_is_no_new_text(
+        self, library: Library, about: dict[str, Any]
+    ) -> None:
+        """Putting a document aside, hiding or tagging it leaves the time of its last change."""
+        library.save(Draft("n1", title="A", body="ant", tags=("x",), updated=NOON))
+        assert library.revise("n1", lambda draft: replace(draft, **about)).changed
+        held = library._stores.documents.get(["n1"])["n1"].document
+        assert held.updated == NOON
+        library.revise("n1", lambda draft: replace(draft, body="bee"))
+        held = library._stores.documents.get(["n1"])["n1"].document
+        assert held.updated != NOON
+
     def test_another_text_is_another_version(self, library: Library) -> None:
         """The old words are gone, the time of creation stays."""
         library.save(Draft("n1", title="A", body="ant", created=NOON))

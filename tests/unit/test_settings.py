@@ -257,3 +257,11 @@ def test_places_can_be_chosen(tmp_path: Path) -> None:
     assert database_place(settings) == tmp_path / "a.db"
     assert cache_path(settings) == tmp_path / "c"
     assert database_place(Settings()).name == "twolane.db"
+
+
+def test_a_path_that_is_set_to_nothing_is_not_set(tmp_path: Path) -> None:
+    """`TWOLANE_DB=` means the usual database, not the folder that one happens to be in."""
+    environment = {"TWOLANE_DB": "", "TWOLANE_CONFIG": "", "TWOLANE_CACHE": ""}
+    loaded = Settings.load(environment=environment)
+    assert (loaded.settings.db, loaded.settings.cache) == (None, None)
+    assert loaded.origins["db"] == "default"

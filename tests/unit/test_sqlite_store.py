@@ -337,6 +337,7 @@ def test_another_working_directory_is_no_other_file(
 # What older files had, from the newest schema backwards.
 EARLIER = {
     3: """
+    ALTER TABLE vectors DROP COLUMN at;
     DROP TRIGGER documents_gone;
     DROP TABLE seals;
     CREATE TRIGGER documents_gone AFTER DELETE ON documents BEGIN

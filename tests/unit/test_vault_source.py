@@ -319,6 +319,26 @@ def test_links_out_of_the_root_fail(tmp_path: Path) -> None:
 
 
 @posix
+def test_links_out_of_the_root_can_be_allowed(tmp_path: Path) -> None:
+    """With `outside` they are taken as if they lay where the links are, each file once."""
+    write(tmp_path, "secret.md", "elsewhere/a.md", "elsewhere/deep/b.md", "vault/note.md")
+    root = tmp_path / "vault"
+    (root / "out.md").symlink_to("../secret.md")
+    (root / "folder").symlink_to(tmp_path / "elsewhere")
+    (root / "again").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "loop").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "home").symlink_to(root)
+    (root / "above").symlink_to(tmp_path)
+    (root / "nowhere.md").symlink_to(tmp_path / "gone.md")
+    source = VaultSource(root, outside=True)
+    assert offered(source) == ["again/a.md", "again/deep/b.md", "note.md", "out.md"]
+    for entry in source.entries():
+        if isinstance(entry, Entry):
+            source.read(entry)
+    assert sorted(records(source)) == ["above", "nowhere.md"]
+
+
+@posix
 def test_a_file_reached_twice_is_offered_at_its_real_path(tmp_path: Path) -> None:
     """A link to a note that is offered anyway adds nothing, and nor does one to its folder."""
     write(tmp_path, "sub/real.md")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 # What each kind of document is judged by; others are missing for it.
-# A title, a name or a list of words says nothing across languages.
+# A title or a list of words says nothing across languages; a file may have a name of any.
 WORDS = (
     Feature.BM25F,
     Feature.PASSAGE_COVERAGE,
@@ -67,8 +67,15 @@ class Basis:
 
 
 BASES = (
-    Basis("hybrid", (*WORDS, *LETTERS, *MEANING), (*FOREIGN_WORDS, *MEANING), frozenset(Lane)),
-    Basis("lexical", (*WORDS, *LETTERS), FOREIGN_WORDS, frozenset(Lane) - {Lane.DENSE}),
+    Basis(
+        "hybrid",
+        (*WORDS, *LETTERS, *MEANING),
+        (*FOREIGN_WORDS, *LETTERS, *MEANING),
+        frozenset(Lane),
+    ),
+    Basis(
+        "lexical", (*WORDS, *LETTERS), (*FOREIGN_WORDS, *LETTERS), frozenset(Lane) - {Lane.DENSE}
+    ),
     Basis("semantic", MEANING, MEANING, frozenset({Lane.DENSE})),
 )
 HYBRID = BASES[0]

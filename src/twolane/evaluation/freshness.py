@@ -57,8 +57,5 @@ def freshness(library: Library) -> Freshness:
 def _waiting(library: Library, *, has_vectors: bool) -> Iterator[str]:
     """Ids of documents with passages that have no vector."""
     for file in library.files():
-        if file.record.state != "indexed":
-            continue
-        id = f"{file.collection}/{file.record.path}"
-        if file.waiting or not has_vectors:
-            yield id
+        if file.id is not None and (file.waiting or not has_vectors):
+            yield file.id

@@ -21,6 +21,9 @@ REMEMBERED = timedelta(days=1)
 
 LONGEST_KEY = 200
 
+# What a document does not say itself.
+_ABOUT = ("archived", "searchable", "tags", "used", "uses", "updated")
+
 
 class Changer:
     """Puts the steps of a saver together."""
@@ -67,8 +70,12 @@ class Changer:
 
         def revised(saver: Saver, _: object) -> Saved:
             (held,) = saver.demanded([id], scope, deleted=deleted)
+            before = Draft.of(held)
             # What is changed was changed now, unless the edit says when.
-            draft = edit(replace(Draft.of(held), updated=None))
+            draft = edit(replace(before, updated=None))
+            if draft.updated is None and _says_the_same(draft, before):
+                # Putting it aside, hiding it or tagging it is no new text.
+                draft = replace(draft, updated=held.updated)
             version = held.version if expected is None else expected
             return saver.save([draft], scope, {id: version})[0]
 
@@ -107,3 +114,9 @@ class Changer:
         if held.once.asked != once.asked:
             raise KeyReused(once.key)
         return list(held.saved)
+
+
+def _says_the_same(draft: Draft, before: Draft) -> bool:
+    """Whether only what is kept about a document differs, and nothing that it says."""
+    about = {name: getattr(before, name) for name in _ABOUT}
+    return replace(draft, **about) == before

@@ -7,19 +7,20 @@ An interrupted run loses at most one batch of work, and the next run goes on fro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from twolane.ingest.analysis import analyzer_version, reworded
 from twolane.ingest.analysis_tasks import FileOutcome, FileTask, analyze_file
+from twolane.ingest.moves import Place, moves
 from twolane.ingest.parallel import ParallelAnalysis
-from twolane.model.document import Batch, Collection, Prepared
+from twolane.model.document import EMPTY, Amendment, Batch, Collection, Prepared
 from twolane.model.permissions import require
 from twolane.model.problem import FileRecord, FileState, Problem, ProblemCode
 from twolane.model.scope import Capability, Scope
 from twolane.ports import Stores
-from twolane.ports.documents import DocumentStore, Known, PutCollection
+from twolane.ports.documents import Among, DocumentStore, Known, PutCollection
 from twolane.ports.source import Entry, Source
 from twolane.settings import Settings
 
@@ -29,10 +30,11 @@ _SUDDEN_LOSS = 0.5
 
 @dataclass(slots=True)
 class Report:
-    """What a run did."""
+    """What a run did; `moved` notes are counted among those `indexed`, too."""
 
     collection: str
     indexed: int = 0
+    moved: int = 0
     unchanged: int = 0
     skipped: int = 0
     failed: int = 0
@@ -64,7 +66,10 @@ class Indexer:
         """Bring the collection in step with the source.
 
         Unchanged files are not read.
-        If more than half of the known files are gone, nothing is deleted unless `prune`.
+        A note whose file is at another path by now goes on as the same note.
+        If more than half of the known files are gone, nothing is deleted unless `prune`: these
+        notes are kept out of sight until their files are back.
+        If all of them are gone, the folder is taken for one that is not connected.
         """
         require(scope, Capability.WRITE)
         started = time.perf_counter()
@@ -104,6 +109,8 @@ class _Run:
         self._upserts: list[Prepared] = []
         self._deletes: list[str] = []
         self._records: list[FileRecord] = []
+        # Files that were not known, and so may be known ones that moved.
+        self._new: list[Place] = []
         self.report = Report(collection.name)
 
     def offered(self, source: Source) -> Iterator[tuple[Entry | FileRecord, FileTask | None]]:
@@ -138,16 +145,56 @@ class _Run:
             self._commit()
 
     def finish(self, *, prune: bool) -> None:
+        """Follow the notes that moved; delete those that are gone, or put them out of sight."""
+        self._leave_taken()
         gone = [path for path in self._known if not self._is_there(path)]
-        documents = [known.id for path in gone if (known := self._known[path]).id is not None]
+        lost = [
+            Place(known.id, path, known.content_hash)
+            for path in gone
+            if (known := self._known[path]).id is not None
+        ]
+        missing = self._missing()
+        followed = moves([*lost, *missing], self._new)
+        self.report.moved = len(followed)
+        before = set(followed.values())
+        lost = [one for one in lost if one.id not in before]
+        missing = [one for one in missing if one.id not in before]
         held = sum(known.id is not None for known in self._known.values())
-        if documents and len(documents) > held * _SUDDEN_LOSS and not prune:
-            self.report.withheld = len(documents)
-            gone = [path for path in gone if self._known[path].id is None]
+        hidden: Sequence[Amendment] = ()
+        if prune or len(lost) <= held * _SUDDEN_LOSS:
+            self._deletes += [one.id for one in lost]
+            self.report.deleted = len(lost)
+            lost = []
         else:
-            self._deletes += documents
-            self.report.deleted = len(documents)
-        self._commit(forgotten=gone)
+            kept = {one.path for one in lost}
+            gone = [path for path in gone if path not in kept]
+            if self._seen or self.report.indexed:
+                hidden = self._out_of_sight(lost)
+        if prune:
+            self._deletes += [one.id for one in missing]
+            self.report.deleted += len(missing)
+        else:
+            self.report.withheld = len(lost) + len(missing)
+            self._records += [_gone(one) for one in (*(lost if hidden else ()), *missing)]
+        self._commit(forgotten=gone, followed=followed, hidden=hidden)
+
+    def _missing(self) -> list[Place]:
+        """The notes that an earlier run put out of sight, and whose files are not back."""
+        if not self._known:
+            return []
+        scope = Scope(collections=(self._collection,), archived=True)
+        ids = [one.id for one in self._documents.list(scope, among=Among.DELETED)]
+        back = {one.path for one in self._new}
+        held = self._documents.get(ids, parts=frozenset()) if ids else {}
+        return [
+            Place(id, str(one.document.path), one.document.content_hash)
+            for id, one in held.items()
+            if one.document.path not in back
+        ]
+
+    def _out_of_sight(self, lost: Sequence[Place]) -> list[Amendment]:
+        held = self._documents.get([one.id for one in lost], parts=frozenset())
+        return [Amendment(id, one.document.version, deleted=True) for id, one in held.items()]
 
     def _is_there(self, path: str) -> bool:
         # What lies in a folder that could not be opened is not gone, only out of sight.
@@ -192,6 +239,9 @@ class _Run:
         if self._boilerplate:
             chunks = reworded(document, chunks, self._settings, self._boilerplate)
         self._upserts.append(replace(prepared, chunks=chunks, stamp=entry.stamp))
+        known = self._known.get(entry.path)
+        if self._known and (known is None or known.id is None):
+            self._new.append(Place(document.id, entry.path, document.content_hash))
         if problems:
             first = problems[0]
             self._records.append(
@@ -229,6 +279,7 @@ class _Run:
                 continue
             taken = next(one for one in self._upserts if one.document.id == id)
             self._upserts.remove(taken)
+            self._new = [one for one in self._new if one.id != id]
             self.report.indexed -= 1
             reason = (
                 f"the id {id!r} is that of a document in the collection "
@@ -239,16 +290,28 @@ class _Run:
                 FileRecord(path, FileState.FAILED, taken.stamp, reason, ProblemCode.CLASH)
             )
 
-    def _commit(self, forgotten: list[str] | None = None) -> None:
+    def _commit(
+        self,
+        forgotten: Sequence[str] = (),
+        followed: Mapping[str, str] = EMPTY,
+        hidden: Sequence[Amendment] = (),
+    ) -> None:
         self._leave_taken()
-        if self._upserts or self._deletes or self._records or forgotten:
+        if self._upserts or self._deletes or self._records or forgotten or followed or hidden:
             self._documents.apply(
                 Batch(
                     self._collection,
                     self._upserts,
                     self._deletes,
                     self._records,
-                    forgotten or (),
-                )
+                    forgotten,
+                    moves=followed,
+                ),
+                *hidden,
             )
         self._upserts, self._deletes, self._records = [], [], []
+
+
+def _gone(note: Place) -> FileRecord:
+    reason = "its file is gone; the note is kept out of sight until it is back (or --prune)"
+    return FileRecord(note.path, FileState.FAILED, None, reason, ProblemCode.GONE)

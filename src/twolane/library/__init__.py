@@ -39,6 +39,7 @@ from twolane.library.completeness import (
     FileStatus,
     Status,
     dense_degradation,
+    embedded_at,
     files_of,
     index_digest,
     status_of,
@@ -60,7 +61,7 @@ from twolane.ports import Stores
 from twolane.ports.documents import Among, Facets, Part
 from twolane.ports.embedder import Embedder
 from twolane.ports.generations import revision, serving
-from twolane.query.lookup import named
+from twolane.query.lookup import named, near_names
 from twolane.ranking.search import Searcher
 from twolane.settings import Settings
 
@@ -259,11 +260,29 @@ class Library:
         with self._questions.in_time():
             return named(self._stores.documents, reference, scope)
 
-    def excerpt(self, reference: str, *, scope: Scope = LOCAL) -> Excerpt:
-        """Part of a document: what `DOC`, `DOC:FROM-TO` or `DOC#HEADING > HEADING` names."""
-        from twolane.results.excerpts import excerpt
+    def near_names(self, reference: str, *, scope: Scope = LOCAL) -> list[str]:
+        """Titles and paths in scope that are spelled much like a name that no document has."""
+        require(scope, Capability.SEARCH)
+        with self._questions.in_time():
+            return near_names(self._stores.lexical, reference, scope)
 
-        return excerpt(reference, lambda name: self.document(name, scope=scope))
+    def excerpt(
+        self,
+        reference: str,
+        *,
+        section: str | Sequence[str] = "",
+        lines: str = "",
+        scope: Scope = LOCAL,
+    ) -> Excerpt:
+        """Part of a document: what `DOC`, `DOC:FROM-TO` or `DOC#HEADING > HEADING` names.
+
+        Or that of its `lines` (`10-20`), or of a `section`: a heading, a path of headings as one
+        text or as a list, the id that an outline shows, or `^block`.
+        """
+        from twolane.results.excerpts import excerpt, part_of
+
+        found = excerpt(reference, lambda name: self.document(name, scope=scope))
+        return part_of(found.document, section, lines) if section or lines else found
 
     def documents(self, *, scope: Scope = LOCAL) -> Iterator[Document]:
         """The documents in scope, by id; read a batch at a time, so any number fits."""
@@ -323,8 +342,8 @@ class Library:
     ) -> dict[str, str]:
         """Links that open the files of results or documents, by their ids.
 
-        They follow the setting `results.link_template`; without one there are none, or with
-        `plain` those to the files themselves.
+        They follow the setting `results.link_template`; without one, those into an Obsidian
+        vault open Obsidian, and of others there are none, or with `plain` those to the files.
         `roots` is whether a link may tell where a collection is on disk.
         """
         return self._folders.links(documents, roots=roots, plain=plain)
@@ -431,12 +450,17 @@ class Library:
         return self._done(self._saver.restore(_listed(ids), scope, expected_version))
 
     def deleted(self, *, scope: Scope = LOCAL) -> list[Document]:
-        """The deleted documents that can be restored, by id."""
+        """The deleted documents that can be restored, by id.
+
+        Notes that are out of sight because their files are gone come back with their files.
+        """
         require(scope, Capability.WRITE)
         documents = self._stores.documents
+        rooted = self._folders.roots()
         ids = [listed.id for listed in documents.list(scope, among=Among.DELETED)]
         stored = documents.get(ids)
-        return [stored[id].document for id in ids if id in stored]
+        found = [stored[id].document for id in ids if id in stored]
+        return [document for document in found if document.collection not in rooted]
 
     def purge(self, ids: Ids, *, scope: Scope = LOCAL) -> list[Saved]:
         """Delete documents for good, with their texts and vectors."""
@@ -696,8 +720,13 @@ class Library:
         return status_of(self._stores, scope, degraded)
 
     def files(self, *, scope: Scope = LOCAL) -> list[FileStatus]:
-        """What became of each file of each collection."""
-        return files_of(self._stores, scope)
+        """What became of each file and each saved document of each collection."""
+        return files_of(self._stores, scope, batch=self.settings.index.batch)
+
+    def embedded_at(self, id: str, *, scope: Scope = LOCAL) -> datetime | None:
+        """When the last passage of a document got its vector; None while any lacks one."""
+        require(scope, Capability.SEARCH)
+        return embedded_at(self._stores, id, scope)
 
     def served(self, *, scope: Scope = LOCAL) -> frozenset[str]:
         """Ids of the documents that meaning can find: those with vectors."""
@@ -709,9 +738,10 @@ class Library:
 
         Two libraries made from the same notes and saves with the same settings have the same.
         Vectors are not part of it: two machines may differ in their last digits.
-        Nor is what a save notes of its day: times, uses, versions.
+        Nor is what a save notes of its day: times, uses, versions; nor which lines are
+        boilerplate, because that depends on what else was there when it was detected.
         """
-        return index_digest(self._stores, self.settings.index.batch)
+        return index_digest(self._stores, self.settings)
 
     def revision(self) -> str:
         """A name for all that a search can see; another one whenever any of it changes."""

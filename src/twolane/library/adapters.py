@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,16 +65,46 @@ def _open_postgres(place: Address, settings: Settings, *, create: bool) -> Store
     )
 
 
-def vault_source(folder: Path, settings: Settings, collection: Collection | None) -> Source:
-    """The notes below a folder; a collection's own patterns come before those of the settings."""
-    from twolane.ingest.sources.vault import VaultSource
+def vault_source(
+    folder: Path,
+    settings: Settings,
+    collection: Collection | None,
+    others: Sequence[Collection] = (),
+) -> Source:
+    """The notes below a folder; a collection's own patterns come before those of the settings.
 
+    What belongs to one of the `others`, whose folders may be below this one, is theirs.
+    """
+    from twolane.ingest.sources.vault import Nested, VaultSource
+
+    root = folder.resolve()
+    nested = [
+        Nested(path, one.name, one.include or settings.index.include)
+        for one in others
+        if (path := path_below(root, one)) is not None
+    ]
     return VaultSource(
         folder,
         include=(collection and collection.include) or settings.index.include,
         exclude=(*settings.index.exclude, *(collection.exclude if collection else ())),
         max_bytes=settings.index.max_file_bytes,
+        outside=settings.index.outside_links,
+        nested=nested,
     )
+
+
+def vault_files(collection: Collection, settings: Settings) -> Callable[[str], bool]:
+    """Tells by their paths which files are named by the patterns of a collection."""
+    from twolane.ingest.sources.ignoring import Names
+
+    names = Names(collection.include or settings.index.include)
+    return lambda path: names.match(path, path.rpartition("/")[2])
+
+
+def path_below(root: Path, other: Collection) -> str | None:
+    """Where the folder of another collection is below a root, None if it is not."""
+    place = Path(other.root) if other.root is not None else root
+    return place.relative_to(root).as_posix() if root in place.parents else None
 
 
 def keep_copy(settings: Settings) -> Path | None:

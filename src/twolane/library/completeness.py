@@ -1,10 +1,11 @@
-"""How an index is: how complete, what became of each file, and a name for what is in it."""
+"""How an index is: how complete, what became of each document, and a name for what is in it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from twolane.embedding.spaces import Embedders, choose
 from twolane.model.answer import Degradation, Lane
@@ -15,7 +16,7 @@ from twolane.model.problem import FileRecord, FileState
 from twolane.model.scope import ANYWHERE, Capability, Scope
 from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
-from twolane.ports.documents import Among, DocumentStore, Part, Stats, Stored, file_records
+from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records
 from twolane.ports.generations import serving
 from twolane.ranking.search import SWITCHED_OFF
 from twolane.settings import Settings
@@ -57,12 +58,19 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """What became of one file, and how many of its passages still wait for a vector."""
+    """What became of one file or saved document, and how many of its passages lack a vector.
+
+    `id` is that of its document, if it gave one; what was saved goes by its path, if it has one,
+    else by its id.
+    `embedded_at` is when the last of its passages got its vector, if all of them have one.
+    """
 
     collection: str
     record: FileRecord
     waiting: int
     failure: Failure | None
+    id: str | None = None
+    embedded_at: datetime | None = None
 
 
 def status_of(stores: Stores, scope: Scope, degraded: tuple[Degradation, ...]) -> Status:
@@ -93,22 +101,71 @@ def status_of(stores: Stores, scope: Scope, degraded: tuple[Degradation, ...]) -
     )
 
 
-def files_of(stores: Stores, scope: Scope) -> list[FileStatus]:
-    """What became of each file of each collection; an owner is told of their documents'."""
+def files_of(stores: Stores, scope: Scope, *, batch: int = 1000) -> list[FileStatus]:
+    """What became of each file and each saved document; an owner is told of their own."""
     require(scope, Capability.SEARCH)
     generation = serving(stores)
-    waiting: Mapping[str, int] = {}
-    failures: Mapping[str, Failure] = {}
+    progress = Progress(0, 0, 0)
     if generation:
         progress = stores.queue.progress(generation.number, scope, detail=True)
-        waiting, failures = progress.waiting, progress.failures
-    statuses = []
+    found = []
     for collection in stores.documents.collections(scope):
-        for record in file_records(stores.documents.known(collection.name), scope.owner):
-            id = f"{collection.name}/{record.path}"
-            status = FileStatus(collection.name, record, waiting.get(id, 0), failures.get(id))
-            statuses.append(status)
-    return statuses
+        known = stores.documents.known(collection.name)
+        told = _records(known, scope.owner)
+        if collection.root is None:
+            # Only files are known by their paths; what was saved may have none.
+            told = [(id, record) for id, record in told if id is None]
+            told += _saved(stores, scope, collection.name, batch)
+        found += [_standing(collection.name, id, record, progress) for id, record in told]
+    return found
+
+
+def embedded_at(stores: Stores, id: str, scope: Scope) -> datetime | None:
+    """When the last passage of a document got its vector, if all of them have one."""
+    generation = serving(stores)
+    if generation is None:
+        return None
+    asked = Scope(owner=scope.owner, documents=(id,))
+    at = stores.queue.progress(generation.number, asked, detail=True).embedded.get(id)
+    return None if at is None else datetime.fromtimestamp(at, UTC)
+
+
+_Told = tuple[str | None, FileRecord]
+
+
+def _records(known: Mapping[str, Known], owner: str | None) -> list[_Told]:
+    records = {one.path: one for one in file_records(known, owner)}
+    return [(known[path].id, record) for path, record in records.items()]
+
+
+def _saved(stores: Stores, scope: Scope, collection: str, batch: int) -> list[_Told]:
+    """The documents of a collection that come from no file, by id."""
+    inside = Scope(owner=scope.owner, collections=(collection,), archived=True)
+    ids = [one.id for one in stores.documents.list(inside)]
+    told: list[_Told] = []
+    for at in range(0, len(ids), batch):
+        held = stores.documents.get(ids[at : at + batch], parts=frozenset())
+        told += [
+            (id, FileRecord(one.document.path or id, FileState.INDEXED))
+            for id, one in sorted(held.items())
+        ]
+    return told
+
+
+def _standing(
+    collection: str, id: str | None, record: FileRecord, progress: Progress
+) -> FileStatus:
+    if id is None:
+        return FileStatus(collection, record, 0, None)
+    at = progress.embedded.get(id)
+    return FileStatus(
+        collection,
+        record,
+        progress.waiting.get(id, 0),
+        progress.failures.get(id),
+        id,
+        None if at is None else datetime.fromtimestamp(at, UTC),
+    )
 
 
 def dense_degradation(
@@ -137,14 +194,15 @@ def with_vectors(stores: Stores, scope: Scope) -> frozenset[str]:
     return frozenset(neighbour.id for neighbour in neighbours)
 
 
-def index_digest(stores: Stores, batch: int) -> str:
+def index_digest(stores: Stores, settings: Settings) -> str:
     """A name for what is indexed: documents, how they were analysed, and the space."""
     generation = serving(stores)
     space = generation.space.fingerprint if generation else ""
-    return digest("\n".join([*sorted(_digest_lines(stores.documents, batch)), space]))
+    return digest("\n".join([*sorted(_digest_lines(stores, settings)), space]))
 
 
-def _digest_lines(documents: DocumentStore, batch: int) -> list[str]:
+def _digest_lines(stores: Stores, settings: Settings) -> list[str]:
+    documents, batch = stores.documents, settings.index.batch
     ids = [listed.id for listed in documents.list(ANYWHERE, among=Among.KEPT)]
     rooted = {source.name for source in documents.collections() if source.root is not None}
     lines = []
@@ -152,13 +210,22 @@ def _digest_lines(documents: DocumentStore, batch: int) -> list[str]:
         for id, stored in documents.get(ids[at : at + batch], parts=_WITH_CHUNKS).items():
             document = stored.document
             # What is hidden is told by its text alone.
-            chunks = () if document.hidden else stored.chunks
+            chunks = () if document.hidden else _as_read(stored, settings)
             # The hash says what was written, the digest of the text what is there now.
             text = f"{document.content_hash} {digest(document.body)}"
             line = f"{id} {text} {stored.analyzer_version} {_spans(chunks)}"
             # The hash of a file covers its front matter; a saved document has none.
             lines.append(line if document.collection in rooted else line + _beside(stored))
     return lines
+
+
+def _as_read(stored: Stored, settings: Settings) -> Sequence[Chunk]:
+    """The passages of a document as they are before any boilerplate is left out of them."""
+    if not any(chunk.boilerplate for chunk in stored.chunks):
+        return stored.chunks
+    from twolane.ingest.analysis import reworded
+
+    return reworded(stored.document, stored.chunks, settings, frozenset())
 
 
 def _spans(chunks: Sequence[Chunk]) -> str:

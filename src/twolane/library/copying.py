@@ -37,7 +37,7 @@ class Copier:
 
     def copy(self, on_batch: Callable[[int, int], None]) -> Copied:
         """Copy everything, and verify it; `on_batch` is told how many documents of how many."""
-        target, size = self._target, self._settings.index.batch
+        target = self._target
         if target.documents.collections() or target.vectors.generations():
             raise BadInput(
                 f"{target.maintenance.location} holds a library already; copy into an empty one"
@@ -58,8 +58,8 @@ class Copier:
         vectors = self._copy_vectors(held)
         target.tokens.add_tokens(self._stores.tokens.tokens())
         target.maintenance.settle()
-        digest = index_digest(target, size)
-        if digest != index_digest(self._stores, size):
+        digest = index_digest(target, self._settings)
+        if digest != index_digest(self._stores, self._settings):
             raise StoreError(
                 f"the copy in {target.maintenance.location} is not what was copied; was something "
                 "written meanwhile? Empty it and copy again"

@@ -10,12 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twolane.library.adapters import folder_changes, vault_source
-from twolane.model.deep_links import deep_link, file_link, tells_root
+from twolane.library.adapters import folder_changes, path_below, vault_files, vault_source
+from twolane.model.deep_links import (
+    deep_link,
+    file_link,
+    obsidian_link,
+    obsidian_vault,
+    tells_root,
+)
 from twolane.model.document import Batch, Collection
 from twolane.model.errors import BadInput, MissingFolder, StoreBusy
 from twolane.model.scope import Scope
 from twolane.ports import Stores
+from twolane.ports.documents import Among
 from twolane.ports.source import Source
 from twolane.settings import Settings
 
@@ -53,13 +60,15 @@ class Folders:
         from twolane.ingest.indexing import Indexer
 
         collection = self._collection_at(folder) or self._new_collection(folder)
+        self._hand_over(collection)
         return Indexer(self._stores, self._settings).index(
             self.source(folder), collection, scope, prune=prune, progress=progress
         )
 
     def source(self, folder: Path) -> Source:
         """The notes below a folder, by the patterns of its collection if it is one."""
-        return vault_source(folder, self._settings, self._collection_at(folder))
+        others = self._stores.documents.collections()
+        return vault_source(folder, self._settings, self._collection_at(folder), others)
 
     def to_watch(self, roots: Iterable[str | os.PathLike[str]]) -> list[Path]:
         """These folders, or all that the library has; each of them is there."""
@@ -103,23 +112,50 @@ class Folders:
     ) -> dict[str, str]:
         """Links that open the files of results or documents, by their ids."""
         template = self._settings.results.link_template
-        if not (template or plain) or (not roots and (not template or tells_root(template))):
+        if template and not roots and tells_root(template):
             return {}
         folders = self.roots()
-        return {
-            document.id: deep_link(
-                template,
-                root=folder,
-                path=document.path,
-                line=_line(document),
-                collection=document.collection,
-            )
-            if template
-            else file_link(folder, document.path)
-            for document in documents
-            if document.path is not None
-            and (folder := folders.get(document.collection)) is not None
-        }
+        vaults = {} if template else {name: obsidian_vault(root) for name, root in folders.items()}
+        links = {}
+        for document in documents:
+            folder = folders.get(document.collection)
+            if document.path is None or folder is None:
+                continue
+            if template:
+                links[document.id] = deep_link(
+                    template,
+                    root=folder,
+                    path=document.path,
+                    line=_line(document),
+                    collection=document.collection,
+                )
+            elif vault := vaults[document.collection]:
+                links[document.id] = obsidian_link(vault, folder / document.path)
+            elif plain and roots:
+                links[document.id] = file_link(folder, document.path)
+        return links
+
+    def _hand_over(self, collection: Collection) -> None:
+        """Of folders inside each other, let the inner one alone have its notes.
+
+        What the outer one holds of them goes; the next look at the folders finds all files again.
+        """
+        documents = self._stores.documents
+        others = [one for one in documents.collections() if one.name != collection.name]
+        pairs = [(collection, one) for one in others] + [(one, collection) for one in others]
+        for outer, inner in pairs:
+            path = path_below(Path(outer.root), inner) if outer.root is not None else None
+            if path is None:
+                continue
+            wanted = vault_files(inner, self._settings)
+            known = {
+                name: one
+                for name, one in documents.known(outer.name).items()
+                if name.startswith(f"{path}/") and wanted(name.removeprefix(f"{path}/"))
+            }
+            gone = [one.id for one in known.values() if one.id is not None]
+            if known:
+                documents.apply(Batch(outer.name, deletes=gone, forgotten=list(known)))
 
     def _looked(
         self,
@@ -198,7 +234,10 @@ class Folders:
         from twolane.ingest.indexing import Report
 
         known = self._stores.documents.known(collection.name)
-        gone = [one.id for one in known.values() if one.id is not None]
+        inside = Scope(collections=(collection.name,), archived=True)
+        missing = self._stores.documents.list(inside, among=Among.DELETED)
+        held = [one.id for one in known.values() if one.id is not None]
+        gone = [*held, *(one.id for one in missing)]
         self._stores.documents.apply(Batch(collection.name, deletes=gone, forgotten=list(known)))
         self._stores.maintenance.settle()
         return Report(collection.name, deleted=len(gone))

@@ -37,6 +37,17 @@ def file_link(root: Path, path: str) -> str:
     return (root / path).as_uri()
 
 
+def obsidian_vault(root: Path) -> Path | None:
+    """The Obsidian vault that a folder is or lies in; Obsidian keeps a folder of its own there."""
+    return next((one for one in (root, *root.parents) if (one / ".obsidian").is_dir()), None)
+
+
+def obsidian_link(vault: Path, file: Path) -> str:
+    """The link that opens a file in Obsidian, by the vault's name: it is right on any device."""
+    inside = file.relative_to(vault).as_posix().removesuffix(".md")
+    return f"obsidian://open?vault={quote(vault.name, safe='')}&file={quote(inside, safe='/')}"
+
+
 def tells_root(template: str) -> bool:
     """Whether a link of this template tells where a collection is on disk."""
     return "{path}" in template

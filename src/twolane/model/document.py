@@ -197,6 +197,8 @@ class Batch:
 
     `expected` says which version a document must have for that, by id; 0 is one that is not there.
     `purges` are deleted together with every vector that served them alone.
+    `moves` tells, by the id of a document that is there or upserted here, which one it was before
+    its file moved: that one goes, and its uses, its owner and its place in the archive stay.
     """
 
     collection: str
@@ -206,6 +208,7 @@ class Batch:
     forgotten: Sequence[str] = ()
     purges: Sequence[str] = ()
     expected: Mapping[str, int] = field(default_factory=lambda: EMPTY)
+    moves: Mapping[str, str] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,11 @@ class BadGoldenSet(BadInput):
 class NoSuchDocument(BadInput):
     """A reference names no document that the caller may see."""
 
-    def __init__(self, reference: str) -> None:
+    def __init__(self, reference: str, near: Sequence[str] = ()) -> None:
+        hint = f"did you mean {' or '.join(map(repr, near))}? Or " if near else ""
         super().__init__(
-            f"no document is called {reference!r}; "
-            "name it by id, path, URL, title or alias as `twolane search` shows them"
+            f"no document is called {reference!r}; {hint}"
+            "name it by id, path, URL, title, file name or alias as `twolane search` shows them"
         )
         self.reference = reference
 
@@ -147,8 +148,11 @@ class NotPermitted(TwolaneError):
     """The scope lacks the capability that the call needs."""
 
     def __init__(self, capability: str) -> None:
-        super().__init__(f"this needs the capability {capability!r}; ask for a scope that has it")
-        self.capability = capability
+        # A member of an enumeration would show itself as Python writes it.
+        self.capability = str(capability)
+        super().__init__(
+            f"this needs the capability {self.capability!r}; ask for a scope that has it"
+        )
 
 
 class NotYours(NotPermitted):

@@ -30,6 +30,7 @@ class ProblemCode(StrEnum):
     MENDED = "mended"
     INTERNAL = "internal"
     DAMAGED = "damaged"
+    GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)

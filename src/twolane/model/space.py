@@ -94,7 +94,8 @@ class Progress:
     waits for any; `workers` are those who hold a lease, whether it has run out or not.
     `rate` is how many passages a second the generation last got.
     Where they were asked for, `waiting` are the passages without a vector by document id, and
-    `failures` those of the first passage that failed.
+    `failures` those of the first passage that failed; `embedded` is when the last passage of a
+    document got its vector, in seconds since 1970, for those that lack none.
     """
 
     ready: int
@@ -107,6 +108,7 @@ class Progress:
     rate: float | None = field(default=None, compare=False)
     waiting: Mapping[str, int] = field(default_factory=dict, compare=False)
     failures: Mapping[str, Failure] = field(default_factory=dict, compare=False)
+    embedded: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
     def missing(self) -> int:

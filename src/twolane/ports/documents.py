@@ -241,7 +241,8 @@ class DocumentStore(Protocol):
         """Ids of the documents in scope that go by the first of the names that any goes by; sorted.
 
         A name is an id, else a path, else a URL, else a title, so that a title never shadows an id.
-        If no name fits, they are the documents with the first name among their aliases.
+        If no name fits, they are the documents whose path ends in one of them after a `/`, as
+        links between notes say it; else those with the first name among their aliases.
         """
 
     def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:

@@ -54,5 +54,6 @@ class EmbeddingQueue(Protocol):
         """How far the generation is; cheap for every query if nothing changed.
 
         Of the scope only the owner counts.
-        With `detail` it says which documents wait, and why passages of theirs failed.
+        With `detail` it says which documents wait, why passages of theirs failed, and when others
+        got their vectors; only of the scope's `documents`, if it names any.
         """

@@ -58,13 +58,18 @@ FILTERS: Mapping[str, Given] = {
     "not_has": Given("has", "PART", "Without it.", _HAS, excludes=True),
     "where": Given("where", "NAME:VALUE", "With this property: status:done, rating:>3.", _WHERE),
     "not_where": Given("where", "NAME:VALUE", "Without this property.", _WHERE, excludes=True),
-    "after": Given("after", "DATE", "Changed since: 2024, 2024-05-01, 30d.", _DATE),
-    "before": Given("before", "DATE", "Changed before that date.", _DATE),
-    "updated": Given("updated", "DATES", "Changed then: 2024, 2024-01..2024-06, >30d.", _DATES),
-    "created": Given("created", "DATES", "Made then.", _DATES),
-    "used": Given("used", "DATES", "Last used then.", _DATES),
+    "after": Given(
+        "after", "DATE", "Modified on or after this date: 2024, 2024-05-01, 30d.", _DATE
+    ),
+    "before": Given("before", "DATE", "Modified before this date.", _DATE),
+    "updated": Given("updated", "DATES", "Date modified: 2024, 2024-01..2024-06, >30d.", _DATES),
+    "created": Given("created", "DATES", "Date created, in the same form.", _DATES),
+    "used": Given("used", "DATES", "Date of last use, in the same form.", _DATES),
     "archived": Given(
-        "archived", "no|any|only", "Archived ones, too, or only they.", "one of no, any and only"
+        "archived",
+        "no|any|only",
+        "Whether to include archived documents.",
+        "one of no, any and only",
     ),
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from twolane.text.scripts import script_of
 from twolane.text.tokens import tokens
 
 
@@ -52,6 +53,16 @@ _SYMBOL = re.compile(
 )
 _FEW_WORDS = 2
 
+# Where no spaces stand between words, about two signs are a word.
+_UNBROKEN = ("han", "kana", "thai")
+_FEW_SIGNS = 2 * _FEW_WORDS
+_QUESTION_ENDS = ("?", "？")
+_ASKING = re.compile(
+    "什么|什麼|怎么|怎麼|怎样|怎樣|为什么|為什麼|为何|如何|哪|谁|誰|几|幾|多少|吗|嗎|呢$"
+    "|なぜ|なに|何|どう|どこ|どの|どれ|いつ|だれ|いくら|か$|ですか|ますか"
+    "|อะไร|ทำไม|อย่างไร|ที่ไหน|เมื่อไร|ใคร|ไหม|เท่าไร"
+)
+
 _QUESTION_WORDS = frozenset(
     """
     how what why when where which who whose whom can could should does do did is are will would
@@ -72,6 +83,8 @@ def classify(text: str) -> Intent:
         return Intent.BOOLEAN
     if _DATE.search(stripped):
         return Intent.DATE
+    if script_of(stripped) in _UNBROKEN:
+        return _unbroken(stripped)
     if " " not in stripped:
         return _single(stripped)
     pieces = stripped.split()
@@ -95,8 +108,18 @@ def _single(piece: str) -> Intent:
     return Intent.KEYWORDS
 
 
+def _unbroken(text: str) -> Intent:
+    """The intent of a text in a script that is written without spaces."""
+    letters = sum(map(str.isalpha, text))
+    if text.endswith(_QUESTION_ENDS) or (letters > _FEW_SIGNS and _ASKING.search(text)):
+        return Intent.QUESTION
+    # A name is a few signs long; with spaces it may be several names.
+    longest = max(map(len, text.split()))
+    return Intent.SENTENCE if longest > _FEW_SIGNS else Intent.KEYWORDS
+
+
 def _asks(text: str) -> bool:
-    if text.endswith("?"):
+    if text.endswith(_QUESTION_ENDS):
         return True
     first = tokens(text)
     return bool(first) and first[0].text.lower().replace("ё", "е") in _QUESTION_WORDS

@@ -17,9 +17,6 @@ from twolane.ranking.bm25f import Bm25f, idf
 
 _TITLE, _BODY = FIELDS.index("title"), FIELDS.index("body")
 
-# Sums of shares may fall a little short of a whole.
-_ALL = 0.999
-
 
 class WordFeatures:
     """The features that documents have by their words, for one query.
@@ -55,8 +52,9 @@ class WordFeatures:
         if document.adjacent:
             side_by_side = sum(self._pairs[at] for at in document.adjacent)
             features[Feature.PAIRS] = side_by_side / self._reach_of_pairs
-        if self._is_list and score.coverage >= _ALL:
-            features[Feature.ALL_WORDS] = 1.0
+        if self._is_list and all(score.trusts):
+            # A word that was only guessed is there as surely as the guess is.
+            features[Feature.ALL_WORDS] = score.coverage
         words = [word.text for word, trust in zip(self._words, score.trusts, strict=True) if trust]
         return features, tuple(words)
 

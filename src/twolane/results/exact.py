@@ -70,9 +70,14 @@ def _chunk(document: Document, chunks: Sequence[Chunk], needle: str) -> Chunk | 
 def _holding(document: Document, chunks: Sequence[Chunk], needle: str) -> Chunk | None:
     found = places(document.body, needle)
     if not found:
-        return None
+        # A reader may see it where it is not written so: `**green tea** from`.
+        return next((one for one in chunks if needle in spelled(_seen(document, one))), None)
     at = found[0][0]
     return next((chunk for chunk in chunks if chunk.start <= at < chunk.end), None)
+
+
+def _seen(document: Document, chunk: Chunk) -> str:
+    return plain(document.body[chunk.start : chunk.end])
 
 
 def _shown(document: Document, chunk: Chunk | None, needle: str) -> tuple[str, list[Mention]]:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from twolane.model.document import Document, Heading
+from twolane.model.document import Document
 from twolane.model.errors import BadInput, NoSuchDocument
-from twolane.text.tokens import fold
+from twolane.results.sections import section
 
-_LINES = re.compile(r"(.+):([0-9]{1,9})(?:(-)([0-9]{1,9})?)?", re.DOTALL)
+_RANGE = re.compile(r"([0-9]{1,9})(?:(-)([0-9]{1,9})?)?")
+_LINES = re.compile(rf"(.+):({_RANGE.pattern})", re.DOTALL)
 
-# Stands between the headings of a path, as in the breadcrumb of a result.
-_BELOW = " > "
+# A link between notes as it is written: `[[name#heading|words]]`.
+_WIKI = re.compile(r"!?\[\[([^\[\]\n|]+)(?:\|[^\[\]\n]*)?\]\]")
 
 # Each `#` may be the one before the heading, and to look every name up takes time.
 _MOST_SIGNS = 16
@@ -37,19 +38,19 @@ class Excerpt:
 
 
 def excerpt(reference: str, named: Callable[[str], Document]) -> Excerpt:
-    """What `DOC`, `DOC:FROM-TO` or `DOC#HEADING` names.
+    """What `DOC`, `DOC:FROM-TO`, `DOC#HEADING`, `DOC#^block` or `[[a link]]` names.
 
     A title or path may hold `:` or `#`, so the whole is tried first;
     after that the longest name that is a document wins.
     """
+    if link := _WIKI.fullmatch(reference.strip()):
+        reference = link[1].removesuffix("\\").strip()
     try:
         document = named(reference)
     except NoSuchDocument:
         ranged = _LINES.fullmatch(reference)
         if ranged and (found := _found(named, ranged[1])):
-            first = int(ranged[2])
-            last = int(ranged[4]) if ranged[4] else None if ranged[3] else first
-            return lines_of(found, first, last)
+            return lines_of(found, *_range(ranged[2]))
         for name, heading in _splits(reference):
             if found := _found(named, name):
                 return section_of(found, heading)
@@ -83,16 +84,29 @@ def lines_of(document: Document, first: int, last: int | None) -> Excerpt:
     return Excerpt(document, f"{text}\n", first)
 
 
-def section_of(document: Document, heading: str) -> Excerpt:
-    """The section below a heading, or below the last heading of a path `A > B`."""
-    path = [_key(part) for part in heading.split(_BELOW)]
-    for place, one in enumerate(document.headings):
-        # A heading may hold the sign itself, so its whole text is compared, too.
-        trail = _trail(document.headings, place)
-        if _key(one.text) == _key(heading) or _ends_in(trail, path):
-            text = document.body[one.start : _end_of(document, place)]
-            return Excerpt(document, f"{text.rstrip()}\n", one.line, one.text)
-    raise BadInput(f"{document.id} has no heading {heading!r}; {_listed(document.headings)}")
+def section_of(document: Document, name: str | Sequence[str]) -> Excerpt:
+    """The part that a heading, a path of headings, a section id or `^block` names."""
+    found = section(document, name)
+    text = document.body[found.start : found.end].rstrip()
+    line = document.first_line + document.body.count("\n", 0, found.start)
+    return Excerpt(document, f"{text}\n", line, found.heading.text if found.heading else None)
+
+
+def part_of(document: Document, section: str | Sequence[str], lines: str) -> Excerpt:
+    """A section of the document, or lines of its file such as `10-20`; whole without either."""
+    if section and lines:
+        raise BadInput("name a section or lines, not both")
+    if section:
+        return section_of(document, section)
+    return lines_of(document, *_range(lines)) if lines else whole(document)
+
+
+def _range(lines: str) -> tuple[int, int | None]:
+    found = _RANGE.fullmatch(lines.strip())
+    if not found:
+        raise BadInput("lines must look like 10-20, 10- or 10")
+    first = int(found[1])
+    return first, int(found[3]) if found[3] else None if found[2] else first
 
 
 def _found(named: Callable[[str], Document], name: str) -> Document | None:
@@ -110,37 +124,3 @@ def _splits(reference: str) -> Iterator[tuple[str, str]]:
             return
         yield reference[:at], reference[at + 1 :]
         at = reference.rfind("#", 0, at)
-
-
-def _trail(headings: Sequence[Heading], place: int) -> list[str]:
-    """The heading with those above it, the highest first."""
-    trail = [headings[place]]
-    for one in reversed(headings[:place]):
-        if one.level < trail[0].level:
-            trail.insert(0, one)
-    return [_key(one.text) for one in trail]
-
-
-def _ends_in(trail: Sequence[str], path: Sequence[str]) -> bool:
-    """Whether the path names the last heading, and the others above it in their order."""
-    if not path or trail[-1:] != list(path[-1:]):
-        return False
-    above = iter(trail[:-1])
-    return all(any(part == one for one in above) for part in path[:-1])
-
-
-def _end_of(document: Document, place: int) -> int:
-    """Where the section of a heading ends: at the next heading that is not below it."""
-    level = document.headings[place].level
-    following = document.headings[place + 1 :]
-    return next((one.start for one in following if one.level <= level), len(document.body))
-
-
-def _key(heading: str) -> str:
-    return " ".join(fold(heading).split())
-
-
-def _listed(headings: tuple[Heading, ...]) -> str:
-    if not headings:
-        return "it has none"
-    return "its headings are\n" + "\n".join(f"  {one.text}" for one in headings)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from twolane.model.errors import BadSetting
 from twolane.settings import groups
 from twolane.settings.old_names import RENAMED
-from twolane.settings.values import Address, coerced, is_known_server, read_toml, setting
+from twolane.settings.values import PATHS, Address, coerced, is_known_server, read_toml, setting
 
 PREFIX = "TWOLANE_"
 log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class Settings:
         An argument that is None was not given.
         """
         environ = os.environ if environment is None else environment
-        named = file or (Path(environ["TWOLANE_CONFIG"]) if "TWOLANE_CONFIG" in environ else None)
+        named = file or (Path(environ["TWOLANE_CONFIG"]) if environ.get("TWOLANE_CONFIG") else None)
         if named is not None and not named.is_file():
             raise BadSetting(f"there is no settings file {named}")
         source = named or config_file()
@@ -232,4 +232,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith(PREFIX) and name != "TWOLANE_CONFIG"
     }
-    return {_VARIABLES.get(name, name): value for name, value in given.items()}
+    named = {_VARIABLES.get(name, name): value for name, value in given.items()}
+    # A path that is set to nothing is none: shells cannot always unset what they have set.
+    return {name: value for name, value in named.items() if value or not _is_path(name)}
+
+
+def _is_path(name: str) -> bool:
+    return name in DECLARED and str(DECLARED[name].type) in PATHS

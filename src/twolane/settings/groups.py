@@ -59,7 +59,8 @@ class Results:
     link_template: str = setting(
         "",
         "A link that opens a note in another program, such as `obsidian://open?path={path}`; may "
-        "hold `{path}`, `{collection}`, `{file}` (within the collection), `{name}` and `{line}`.",
+        "hold `{path}`, `{collection}`, `{file}` (within the collection), `{name}` and `{line}`. "
+        "Unset: Obsidian for notes in a vault of its own, else none.",
         template_problem,
         shown=True,
     )
@@ -74,6 +75,9 @@ class Index:
     )
     exclude: tuple[str, ...] = setting(
         (), "Paths to leave out, as in `.gitignore`, beside the ignore files.", shown=True
+    )
+    outside_links: bool = setting(
+        False, "Whether links in a vault are followed to files and folders outside of it."
     )
     languages: tuple[str, ...] = setting(
         ("en", "ru", "de", "fr", "es", "it", "pt", "nl", "sv", "uk", "zh", "ja", "ko"),

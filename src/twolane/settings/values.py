@@ -26,6 +26,9 @@ KINDS = {
     "float": "a number",
 }
 
+# Those of them that name a place on disk, or may.
+PATHS = ("Path | None", "Path | Address | None")
+
 # What is never the name of a file: a scheme, and two slashes behind it.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 # Whoever makes a path of an address loses a slash of it. One letter is a drive.

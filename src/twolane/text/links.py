@@ -7,6 +7,7 @@ no index of links is needed to tell whether two given documents are linked.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from urllib.parse import unquote
 
 from twolane.model.document import Document, Link
@@ -27,6 +28,12 @@ def links_to(source: Document, target: Document) -> bool:
         return False
     names = _names(target)
     return any(_leads_to(link, source, target, names) for link in source.links)
+
+
+def path_ends_in(path: str, names: Sequence[str]) -> bool:
+    """Whether a path is one of the names, or ends in one after a `/`; case makes no difference."""
+    folded = f"/{fold(path)}"
+    return any(folded.endswith(f"/{fold(name)}") for name in names)
 
 
 def _leads_to(link: Link, source: Document, target: Document, names: frozenset[str]) -> bool:

@@ -36,6 +36,11 @@ def plain(markdown: str) -> str:
     return text.strip()
 
 
+def has_marks(text: str) -> bool:
+    """Whether a text may be seen otherwise than it is written."""
+    return _MARKED.search(text) is not None
+
+
 def plain_line(markdown: str) -> str:
     """The text of a heading or a link in one line; numbers and dashes in front belong to it."""
     text = markdown.replace(_HOLD, "")
@@ -49,6 +54,8 @@ def plain_line(markdown: str) -> str:
 def _without_marks(text: str) -> str:
     """The text without the marks that stand inside lines; code must have been set aside."""
     if "[" in text:
+        if "![[" in text:
+            text = _PICTURE.sub(_picture_words, text)
         text = _WIKI.sub(_wiki_words, text.replace("![[", "[["))
         text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))
         text = _REFERENCE.sub(r"\1", text)
@@ -68,6 +75,9 @@ def _without_marks(text: str) -> str:
         text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     return text
 
+
+# Without one of these a text is seen as it is written; lists and quotations begin lines.
+_MARKED = re.compile(r"[*_`~=\[<&\\|#]|^[ \t]*(?:[-+>]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 # Code is taken out and put back by number; no readable text holds this character.
 _HOLD = "\0"
@@ -94,6 +104,14 @@ _FENCE_END = re.compile(r"[ \t>]*+(?:`{3,}+|~{3,}+)[ \t]*+|")
 _QUOTED = re.compile(r"^[ \t]*+(?:>[ \t]?)++")
 _CLOSING_HASHES = re.compile(r"(?<![ \t#])[ \t]++#++[ \t]*+$")
 
+# A picture or a recording that is shown in its place, such as an icon; brackets around it go too.
+_PICTURE = re.compile(
+    r"(?P<open>\([ \t]*+)?!\[\[[^\[\]|\n]*?"
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico|mp[34]|m4a|ogg|wav|webm)"
+    r"(?:#[^\[\]|\n]*+)?(?:\|(?P<words>[^\[\]\n]*+))?\]\](?(open)[ \t]*+\))",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"[\dx \t]*+|icon", re.IGNORECASE)
 _WIKI = re.compile(r"\[\[([^\[\]|\n]*+)(?:\|([^\[\]\n]*+))?\]\]")
 # A destination holds no space unless it stands in angle brackets, and may hold paired parentheses.
 _TARGET = (
@@ -151,6 +169,12 @@ def _wiki_words(found: re.Match[str]) -> str:
     if anchor and not anchor.isdigit():  # The anchor of an embedded picture may be its width.
         return anchor
     return target.partition("#^")[0].replace("#", " ").strip()
+
+
+def _picture_words(found: re.Match[str]) -> str:
+    """What is said of a picture, if that is more than its size; its file's name is not seen."""
+    words = (found["words"] or "").strip()
+    return "" if _SIZE.fullmatch(words) else words
 
 
 def _set_code_aside(text: str, code: list[str]) -> str:

@@ -14,6 +14,8 @@ from functools import lru_cache
 
 from twolane.model.candidate import Match
 from twolane.model.document import Document
+from twolane.text.literals import may_stand_in
+from twolane.text.plaintext import has_marks, plain
 from twolane.text.scripts import script_of
 from twolane.text.tokens import PLAIN_LETTERS, fold, is_edge
 
@@ -114,11 +116,27 @@ def places(text: str, needle: str) -> list[tuple[int, int]]:
 
 
 def fields_of(
-    document: Document, names: Sequence[str] = (*NAMES, *TEXTS)
+    document: Document, names: Sequence[str] = (*NAMES, *TEXTS), needle: str = ""
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a person sees of the document, field by field, in the order in which fields count."""
+    """What a person sees of the document, field by field, in the order in which fields count.
+
+    What cannot hold the spelled needle may be left out.
+    """
     for name in names:
-        yield name, _texts(document, name)
+        if name == "body":
+            yield from body_fields(document.body, needle)
+        else:
+            yield name, _texts(document, name)
+
+
+def body_fields(body: str, needle: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The body as it is written, and then, if that is something else, as a reader sees it.
+
+    The second one is left out if it cannot hold the spelled needle.
+    """
+    yield "body", (body,)
+    if has_marks(body) and may_stand_in(spelled(body), needle):
+        yield "body", (plain(body),)
 
 
 def _texts(document: Document, field: str) -> tuple[str, ...]:
@@ -135,10 +153,8 @@ def _texts(document: Document, field: str) -> tuple[str, ...]:
             return document.tags
         case "description":
             return document.description, document.summary, *document.arguments
-        case "headings":
-            return tuple(heading.text for heading in document.headings)
         case _:
-            return (document.body,)
+            return tuple(heading.text for heading in document.headings)
 
 
 def _mapped(text: str) -> tuple[str, list[int], list[int]]:

@@ -252,6 +252,24 @@ def test_an_id_that_is_not_free_is_refused_alike(tmp_path: Path) -> None:
         assert "folder" not in str(report.problems)
 
 
+@pytest.mark.parametrize("method", ["PUT", "POST", "bulk"])
+def test_an_id_of_others_is_not_called_taken(two: World, method: str) -> None:
+    """Over HTTP it is not permitted, in the same words for a file's id: never a conflict."""
+    first, second = caller_of(two), two.names["second"]
+    said = []
+    for id in (second.ids[0], second.ids[1], "vault/no such file.md"):
+        asked = {
+            "PUT": change("PUT", {"title": "x"})(id),
+            "POST": Asked("", "POST", "/api/documents", {"id": id, "title": "x"}),
+            "bulk": Asked("", "POST", "/api/bulk", {"save": [{"id": id, "title": "x"}]}),
+        }[method]
+        status, problem = told(two, first, asked)
+        said.append((status, problem.get("detail", "").replace(id, "ID")))
+    assert {status for status, _ in said[:2]} == {403}
+    assert len(set(said[:2])) == 1
+    assert "taken" not in said[0][1]
+
+
 def test_canaries_are_told_apart_by_their_beginning(two: World) -> None:
     """No two canaries share what they are known by, so that each leak has one owner."""
     roots = [word[:ROOT] for held in two.canaries.of.values() for word in held]

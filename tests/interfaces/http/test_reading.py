@@ -175,3 +175,35 @@ def test_request_ids(client: httpx.Client) -> None:
         given = client.get("/healthz", headers={"X-Request-Id": bad}).headers["x-request-id"]
         assert given != bad
         assert len(given) == 16
+
+
+class TestExcerpt:
+    """`/api/excerpt`."""
+
+    def test_the_lines_of_a_result_are_its_passage(self, client: httpx.Client) -> None:
+        """What was shown can be read again, by lines in the name or beside it."""
+        found = client.get("/api/search", params={"q": "scissors", "n": 1}).json()["results"][0]
+        first, last = found["lines"]
+        beside = {"doc": found["id"], "lines": f"{first}-{last}"}
+        part = client.get("/api/excerpt", params=beside).json()
+        assert "scissors" in part["text"]
+        assert part["lines"] == found["lines"]
+        named = client.get("/api/excerpt", params={"doc": f"{found['id']}:{first}-{last}"}).json()
+        assert named == part
+
+    def test_a_section_is_named_by_a_path_or_an_id(self, server: Server) -> None:
+        """A repeated parameter is a path; the answer is that of `twolane get --json`."""
+        doc = "garden/Tomatoes.md"
+        by_path = {"doc": doc, "section": ["Tools", "Cleaning"]}
+        part = server.client.get("/api/excerpt", params=by_path).json()
+        assert part == server.cli.json("get", f"{doc}#cleaning")
+        by_id = {"doc": doc, "section": "cleaning"}
+        assert server.client.get("/api/excerpt", params=by_id).json() == part
+
+    def test_what_is_not_there_is_told(self, client: httpx.Client) -> None:
+        """A document that is not there is 404, a part of one that is not there 400."""
+        missing = client.get("/api/excerpt", params={"doc": "nothing"})
+        assert missing.status_code == 404
+        for part in ({"section": "Watering"}, {"lines": "900"}, {"lines": "x"}):
+            refused = client.get("/api/excerpt", params={"doc": "garden/Tomatoes.md", **part})
+            assert refused.status_code == 400

@@ -91,7 +91,9 @@ async def search_outline_get(client: Client) -> None:
     assert re.search(r"lines \d+-\d+", said)
     headings = await told(client, "outline", doc="garden/compost.md")
     assert "  Layers (line 8)" in headings
+    listed = await told(client, "get", doc="compost", toc_path=["Layers", "Worms"])
     section = await told(client, "get", doc="garden/compost.md", toc_path="Layers > Worms")
+    assert listed == section
     assert "at night" in section
     assert "forest" not in section
     lines = await told(client, "get", doc="garden/compost.md", lines="14-16")
@@ -212,9 +214,31 @@ async def _others(client: Client) -> None:
         assert estimate_tokens(await told(client, "search", query=first, max_tokens=100)) <= 100
     assert "like" in await told(client, "similar", doc="garden/compost.md", limit=1)
     assert "not" in await told(client, "why", query="quagga", doc="garden/compost.md")
+    hidden = await told(client, "why", query="quagga", doc="secret.md")
+    assert hidden.startswith("notes/secret.md: ")
+    assert "None" not in hidden
     status = await told(client, "status")
     assert "6 documents" in status
     assert "What I grow" in status
+
+
+def test_prompts_are_offered_and_filled(twolane: Cli, tmp_path: Path) -> None:
+    """Prompts of the library are prompts of the protocol, with their arguments; notes are not."""
+    text = "---\ntitle: Shorten\narguments: [words]\n---\nCut {{text}} to {{words}} words.\n"
+    (tmp_path / "shorten.md").write_text(text)
+    twolane("import", "prompts", tmp_path / "shorten.md")
+    twolane("save", "-", "--id", "n", "--title", "A note", stdin=b"Cut {{text}}.")
+
+    async def session(client: Client) -> None:
+        (prompt,) = (await client.list_prompts()).prompts
+        assert prompt.title == "Shorten"
+        assert [one.name for one in prompt.arguments or []] == ["words", "text"]
+        told = await client.get_prompt(prompt.name, {"text": "this", "words": "9"})
+        assert told.messages[0].content.text == "Cut this to 9 words.\n"  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="no document"):
+            await client.get_prompt("n", {})
+
+    over_streams(twolane, session)
 
 
 async def _resources(client: Client) -> None:
@@ -248,6 +272,7 @@ async def _refusals(client: Client) -> None:
     assert "must look like" in await refused(client, "get", doc="bread.md", lines="a-b")
     assert "not both" in await refused(client, "get", doc="bread.md", lines="1", toc_path="x")
     assert "has no heading" in await refused(client, "get", doc="bread.md", toc_path="Nope")
+    assert "list of texts" in await refused(client, "get", doc="bread.md", toc_path=[1])
     assert "there is no tool" in await refused(client, "delete", doc="bread.md")
     assert "Bread" in await told(client, "search", query="rye")
 

@@ -64,6 +64,12 @@ tags: [kitchen]
 # Tomato soup
 
 Roast tomatoes, onions and garlic, then blend.
+
+> [!tip] Keep the **skins**
+> They give colour.
+
+> [!warning]-
+> Hot steam.
 """,
     "links/seeds.md": """\
 ---

@@ -24,6 +24,40 @@ def test_the_reader_opens_at_the_passage(page: Page) -> None:
     expect(page.locator("#drawer-title")).to_have_text("Compost that does not smell")
 
 
+def test_callouts_are_boxes(page: Page) -> None:
+    """A callout shows its title, not its sign; a folded one opens and closes."""
+    search(page, "tomato soup")
+    page.locator(".result .open", has_text="Tomato soup").first.click()
+    expect(page.locator(".prose .callout-title").first).to_have_text("Keep the skins")
+    expect(page.locator(".prose .callout").first).to_contain_text("They give colour.")
+    folded = page.locator(".prose details.callout")
+    expect(folded.locator("summary")).to_have_text("Warning")
+    expect(folded.get_by_text("Hot steam.")).not_to_be_visible()
+    folded.locator("summary").click()
+    expect(folded.get_by_text("Hot steam.")).to_be_visible()
+    expect(page.locator(".prose")).not_to_contain_text("[!")
+
+
+def test_a_prompt_is_filled_and_copied(new_page: PageMaker, served: Server) -> None:
+    """Its arguments have a form, and the button copies the text with them in it."""
+    named = ("--kind", "prompt", "--id", "p1", "--title", "Zorilla prompt")
+    served.cli("save", "-", *named, stdin=b"Describe {{animal}} in {{words}} words.")
+    try:
+        page = new_page()
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        search(page, "zorilla prompt")
+        page.locator(".result .open", has_text="Zorilla prompt").first.click()
+        page.get_by_label("animal").fill("a zorilla")
+        page.get_by_role("button", name="Copy").click()
+        expect(page.locator(".fill .copy")).to_have_text("Copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == "Describe a zorilla in {{words}} words."
+    finally:
+        # Other tests count the documents of this server.
+        served.cli("delete", "p1")
+        served.cli("purge", "p1")
+
+
 def test_documents_lead_to_their_program(new_page: PageMaker, served: Server) -> None:
     """With a template for links, results and the reader open the document in its own program."""
     template = "obsidian://open?file={file}"

@@ -282,8 +282,8 @@ def test_a_token_is_asked_for(new_page: PageMaker) -> None:
 
     page.route("**/api/**", guarded)
     page.fill("#q", "soup")
-    page.get_by_role("button", name="Enter a token").click()
-    page.get_by_label("Token", exact=True).fill("secret")
+    page.get_by_role("button", name="Enter an access token").click()
+    page.get_by_label("Access token", exact=True).fill("secret")
     page.get_by_role("button", name="Use it").click()
     expect(page.locator(".result .open").first).to_have_text("Tomato soup")
     assert "secret" not in page.url

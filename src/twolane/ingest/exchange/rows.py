@@ -78,6 +78,11 @@ class ImportReport:
         done = self.added + self.changed + self.unchanged
         return done + self.merged + self.skipped + self.failed
 
+    @property
+    def taken(self) -> int:
+        """How many rows were understood, whatever became of them."""
+        return self.rows - self.failed + self.collections
+
     def tell(self, place: str, code: ProblemCode, reason: str) -> None:
         """Keep a problem, unless there are too many already."""
         if len(self.problems) < MOST_PROBLEMS:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from twolane.ingest.parsing.comments import drop_comments
 from twolane.ingest.parsing.decoding import decode
 from twolane.ingest.parsing.front_matter import read_front_matter
+from twolane.ingest.parsing.inline_fields import inline_fields
 from twolane.ingest.parsing.outline import outline
 from twolane.ingest.parsing.properties import recognise
 from twolane.model.document import EMPTY, Document, Heading, Kind, TitleOrigin, digest
@@ -62,7 +63,8 @@ def parse_note(
         headings=found.headings,
         links=found.links,
         arguments=said.arguments,
-        properties=front.properties or EMPTY,
+        # What stands in front matter is said on purpose, and so goes first.
+        properties={**inline_fields(body), **front.properties} or EMPTY,
         first_line=front.first_line,
         created=said.created,
         updated=said.updated or _aware(modified),

@@ -23,7 +23,9 @@ class VaultSource:
     Hidden files and folders, files that no `include` pattern names, and files that an ignore
     rule leaves out are passed over in silence.
     Notes below a name that begins with `_` are passed over with a ledger row.
-    Links that stay under the folder are followed, and no file is offered twice.
+    Links that stay under the folder are followed, others only with `outside`; no file is offered
+    twice.
+    What belongs to a `nested` folder is passed over with one ledger row for all of it.
     """
 
     def __init__(
@@ -33,6 +35,8 @@ class VaultSource:
         include: Sequence[str] = ("*.md", "*.markdown"),
         exclude: Sequence[str] = (),
         max_bytes: int = 20_000_000,
+        outside: bool = False,
+        nested: Sequence[Nested] = (),
     ) -> None:
         if not root.is_dir():
             what = "is not a folder" if root.exists() else "does not exist"
@@ -43,11 +47,20 @@ class VaultSource:
         self._wanted = Names(include)
         self._rules = rules(exclude)
         self._max_bytes = max_bytes
+        self._outside = outside
+        self._nested = nested
         self._disk_names: dict[str, str] = {}
 
     def entries(self) -> Iterator[Entry | FileRecord]:
         """The notes that are offered and the ledger rows of those that are not, by path."""
-        walk = _Walk(self.root, self._wanted, self._rules, self._max_bytes)
+        walk = _Walk(
+            self.root,
+            self._wanted,
+            self._rules,
+            self._max_bytes,
+            outside=self._outside,
+            nested=self._nested,
+        )
         walk.run()
         self._disk_names = walk.disk_names
         for path in sorted(walk.found):
@@ -58,15 +71,25 @@ class VaultSource:
     def read(self, entry: Entry) -> bytes:
         """The bytes of a note that the last listing offered; raises OSError."""
         relative = self._disk_names.get(entry.path, entry.path)
-        if Path(relative).is_absolute() or ".." in relative.split("/"):
+        if (Path(relative).is_absolute() and not self._outside) or ".." in relative.split("/"):
             raise PermissionError(f"{entry.path} is not a path under {self.root}")
         # Not by `Path`, which remembers every name it ever saw until the process ends.
-        with open(f"{self.root}/{relative}", "rb") as file:  # noqa: PTH123
+        place = relative if relative.startswith("/") else f"{self.root}/{relative}"
+        with open(place, "rb") as file:  # noqa: PTH123
             # One byte more than allowed tells a file that has grown since it was listed.
             data = file.read(self._max_bytes + 1)
         if len(data) > self._max_bytes:
             raise OSError(_too_large(self._max_bytes))
         return data
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A folder below that is a collection of its own, and which of its files are that one's."""
+
+    path: str
+    collection: str
+    include: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +115,16 @@ class _Link:
 class _Walk:
     """One listing: first the real tree, then what only links lead to."""
 
-    def __init__(self, root: Path, wanted: Names, given: Rules, max_bytes: int) -> None:
+    def __init__(
+        self,
+        root: Path,
+        wanted: Names,
+        given: Rules,
+        max_bytes: int,
+        *,
+        outside: bool,
+        nested: Sequence[Nested],
+    ) -> None:
         # What is offered is its packed stamp: a vault may have a million files.
         self.found: dict[str, int | FileRecord] = {}
         self.disk_names: dict[str, str] = {}
@@ -100,6 +132,8 @@ class _Walk:
         self._wanted = wanted
         self._given = given
         self._max_bytes = max_bytes
+        self._outside = outside
+        self._nested = [(one, Names(one.include)) for one in nested]
         self._folders: list[_Folder] = []
         self._links: list[_Link] = []
         # Real places, relative to the root, that have been listed or judged already;
@@ -182,6 +216,11 @@ class _Walk:
             return
         if path != disk:
             self._seen_files.add(disk)
+        if nested := self._elsewhere(disk):
+            reason = f"its notes are in the collection {nested.collection!r}"
+            record = FileRecord(nested.path, FileState.SKIPPED, None, reason, ProblemCode.EXCLUDED)
+            self.found[nested.path] = record
+            return
         if path in self.found:
             # One path names one document, so this record goes by the spelling on disk.
             reason = f"another note has this name in another Unicode spelling: {path}; rename one"
@@ -206,6 +245,15 @@ class _Walk:
             if path != disk:
                 self.disk_names[path] = disk
 
+    def _elsewhere(self, disk: str) -> Nested | None:
+        """The collection inside of this one that a real file belongs to, if there is one."""
+        for one, wanted in self._nested:
+            if disk.startswith(f"{one.path}/"):
+                rest = unicodedata.normalize("NFC", disk.removeprefix(f"{one.path}/"))
+                if wanted.match(rest, rest.rpartition("/")[2]):
+                    return one
+        return None
+
     def _is_seen(self, disk: str) -> bool:
         """Whether a real file has been judged; no link is at the place of a real file."""
         return disk in self._seen_files or disk in self.found
@@ -219,13 +267,19 @@ class _Walk:
         if not folder and not self._wanted.match(link.path, name):
             return
         real = self._relative(target)
+        if real is None and self._outside and target.exists():
+            self._enter(link, target, folder=folder)
+            return
         if real is not None and (real in self._seen_folders if folder else self._is_seen(real)):
             return
         if link.underscored:
             if not folder:
                 self._skip(link.path, None)
         elif real is None:
-            reason = f"a link that leads out of the folder, to {_printable(str(target))}"
+            reason = (
+                f"a link that leads out of the folder, to {_printable(str(target))}; "
+                "the setting index.outside_links follows it"
+            )
             self._fail(link.path, ProblemCode.OUTSIDE_ROOT, reason)
         elif not target.exists():
             reason = "a link that leads nowhere; mend or delete it"
@@ -236,6 +290,20 @@ class _Walk:
             self._folders.append(_Folder(link.path, real, link.rules, underscored=False))
         else:
             self._offer(link.path, real, target, underscored=False)
+
+    def _enter(self, link: _Link, target: Path, *, folder: bool) -> None:
+        """Take what a link leads to outside of the folder as if it were where the link is."""
+        place = str(target)
+        if link.underscored:
+            if not folder:
+                self._skip(link.path, None)
+        elif folder and self._root.is_relative_to(target):
+            reason = f"a link to a folder that holds this one, {_printable(place)}"
+            self._fail(link.path, ProblemCode.OUTSIDE_ROOT, reason)
+        elif folder and place not in self._seen_folders:
+            self._folders.append(_Folder(link.path, place, link.rules, underscored=False))
+        elif not folder:
+            self._offer(link.path, place, target, underscored=False)
 
     def _left_out(self, real: str, *, folder: bool) -> bool:
         """Whether a link's target may not be offered under its real name either.

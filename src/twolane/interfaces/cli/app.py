@@ -7,11 +7,34 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from twolane import __version__
 from twolane.interfaces.cli.guard import guarded
 
-# The module of each command, in the order in which help shows them.
+# What each command is for, in the order in which help shows them.
+_SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "Search": ("search", "ui", "similar", "why", "get", "outline"),
+    "Library": (
+        "save",
+        "import",
+        "export",
+        "collection",
+        "tag",
+        "archive",
+        "unarchive",
+        "touch",
+        "delete",
+        "undelete",
+        "purge",
+    ),
+    "Index": ("index", "watch", "embed", "generation", "status"),
+    "Serve": ("serve", "mcp", "token"),
+    "Maintain": ("doctor", "db", "backup", "restore", "settings", "completion"),
+    "Evaluate": ("eval",),
+}
+
+# The module of each command.
 _COMMANDS: Mapping[str, str] = {
     "index": "index",
     "search": "search",
@@ -52,10 +75,31 @@ _GROUPS: Mapping[str, tuple[str, str]] = {
 }
 
 
+class _Sectioned(TyperGroup):
+    """All commands, in help under what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, section by section; one that is in none comes last."""
+        named = {name for names in _SECTIONS.values() for name in names}
+        others = tuple(name for name in self.list_commands(ctx) if name not in named)
+        width = max(map(len, self.commands), default=0)
+        for title, names in (*_SECTIONS.items(), ("Other", others)):
+            room = formatter.width - 6 - width
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(room))
+                for name in names
+                if name in self.commands
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 def app_for(name: str | None = None) -> typer.Typer:
     """The command of this name alone, which starts sooner; all commands if there is none."""
     app = typer.Typer(
         name="twolane",
+        cls=_Sectioned,
         help="Search your notes by words and by meaning.",
         epilog="Begin with: twolane index FOLDER",
         no_args_is_help=True,

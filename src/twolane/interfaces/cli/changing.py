@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.naming import reference_to
+from twolane.interfaces.cli.naming import reference_to, suggesting
 from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.cli.options import TIMES, typed
 from twolane.interfaces.wire.documents import deleted_documents, saved_documents
@@ -98,10 +98,11 @@ _NAMED = Scope(archived=True)
 
 def ids_of(library: Library, references: Sequence[str]) -> list[str]:
     """The ids of the documents that the references name."""
-    return [
-        library.document(reference_to(library, reference), scope=_NAMED).id
-        for reference in references
-    ]
+    with suggesting(library, _NAMED):
+        return [
+            library.document(reference_to(library, reference), scope=_NAMED).id
+            for reference in references
+        ]
 
 
 def tell(saved: Sequence[Saved], what: str, call: Call) -> None:

@@ -54,7 +54,7 @@ def embed(
         ),
     ] = None,
 ) -> int:
-    """Give the passages that lack a vector one."""
+    """Embed the passages that have no vector yet."""
     others = {"embedding.gate_tolerance": tolerance}
     settings = call.load(others).settings
     try:

@@ -139,7 +139,9 @@ class _Run:
         else:
             self._tell(report, embedded)
         troubled = report.problems or (embedded and (embedded.failed or embedded.stopped))
-        return failures.PROBLEMS if self.strict and troubled else failures.OK
+        # A few bad rows are told; a file of nothing else is none that can be imported.
+        nothing = report.problems and not report.taken
+        return failures.PROBLEMS if nothing or (self.strict and troubled) else failures.OK
 
     def _embed(self, library: Library) -> Embedded | None:
         try:

@@ -162,9 +162,11 @@ def _tell(library: Library, path: Path, report: Report, *, quiet: bool) -> None:
 
 
 def _counts(report: Report) -> str:
+    moved = f" ({report.moved:,} moved)" if report.moved else ""
     return (
-        f"{report.indexed:,} indexed, {report.unchanged:,} unchanged, {report.skipped:,} skipped, "
-        f"{report.failed:,} failed, {report.deleted:,} deleted in {report.seconds:.1f} s"
+        f"{report.indexed:,} indexed{moved}, {report.unchanged:,} unchanged, "
+        f"{report.skipped:,} skipped, {report.failed:,} failed, {report.deleted:,} deleted "
+        f"in {report.seconds:.1f} s"
     )
 
 
@@ -243,6 +245,7 @@ def _tell_change(report: Report) -> None:
         f"{count:,} {word}"
         for count, word in (
             (report.indexed, "indexed"),
+            (report.moved, "of them moved"),
             (report.deleted, "deleted"),
             (report.failed, "failed"),
         )
@@ -262,8 +265,8 @@ def _tell_change(report: Report) -> None:
 def _tell_withheld(report: Report, remedy: str) -> None:
     if report.withheld:
         output.say(
-            (f"{report.withheld:,} notes are gone from the folder. ", output.BAD),
+            (f"{output.gone_from_folder(report.withheld)} ", output.BAD),
             "Nothing was deleted: so many at once may be a mistake. ",
-            f"To delete them, run {remedy}.",
+            f"To delete what is gone, run {remedy}.",
             indent=2,
         )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twolane.interfaces.cli.options import typed
+from twolane.model.errors import NoSuchDocument
 
 if TYPE_CHECKING:
     from twolane.library import Library
+    from twolane.model.scope import Scope
 
 # After the name of a document may stand lines (`:3-7`) or a heading (`#Tools`).
 _ENDS = re.compile("[:#]|$")
@@ -25,6 +29,16 @@ def reference_to(library: Library, text: str) -> str:
         if id is not None:
             return typed(id + text[end:])
     return typed(text)
+
+
+@contextmanager
+def suggesting(library: Library, scope: Scope) -> Iterator[None]:
+    """Name what is spelled alike if a document that is asked for inside is not there."""
+    try:
+        yield
+    except NoSuchDocument as error:
+        near = library.near_names(error.reference, scope=scope)
+        raise NoSuchDocument(error.reference, near) from None
 
 
 def _id_of_file(library: Library, name: str) -> str | None:

@@ -116,6 +116,11 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
+def gone_from_folder(count: int) -> str:
+    """A sentence about notes whose files are not there any more."""
+    return f"{counted(count, 'note')} {'is' if count == 1 else 'are'} gone from the folder."
+
+
 def printable(text: str) -> str:
     """The text without characters that command a terminal."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -8,9 +8,10 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.naming import reference_to
+from twolane.interfaces.cli.naming import reference_to, suggesting
 from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.wire.explain import similar_answer
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.explain.similar import Place, Similar, SimilarAnswer
@@ -33,7 +34,7 @@ def similar(
     filters: Chosen,
 ) -> None:
     """Find the documents that are most similar to one."""
-    with call.library() as library:
+    with call.library() as library, suggesting(library, _ANY):
         scope = library.scope(filters)
         answer = library.similar(
             reference_to(library, reference),
@@ -45,6 +46,10 @@ def similar(
         output.say_json(similar_answer(answer))
     else:
         _show(answer, quiet=call.quiet)
+
+
+# Names that are spelled alike may be those of archived documents, too.
+_ANY = Scope(archived=True)
 
 
 def _show(answer: SimilarAnswer, *, quiet: bool) -> None:

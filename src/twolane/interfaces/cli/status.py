@@ -30,7 +30,7 @@ _MOST_PROBLEMS = 10
 def status(
     call: Call,
     files: Annotated[
-        bool, typer.Option("--files", help="Show what became of each file, too.")
+        bool, typer.Option("--files", help="Show what became of each document and file, too.")
     ] = False,
 ) -> None:
     """Show how complete the index is."""
@@ -103,11 +103,13 @@ def _show_files(files: Sequence[FileStatus], *, has_vectors: bool) -> None:
         stage = wire.file_stage(file, has_vectors=has_vectors)
         style = output.BAD if stage == wire.FileStage.FAILED else output.DIM
         reason = file.failure.reason if file.failure else file.record.reason
+        at = file.embedded_at
         output.say(
             (f"{stage.value:<8}", style),
             "  ",
-            (f"{file.collection}/{file.record.path}", output.PLACE),
+            (file.id or f"{file.collection}/{file.record.path}", output.PLACE),
             f"  {reason}" if reason else "",
+            (f"  {at.astimezone():%Y-%m-%d %H:%M}" if at else "", output.DIM),
         )
 
 

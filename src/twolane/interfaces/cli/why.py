@@ -9,11 +9,12 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.explaining import explained
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.naming import reference_to
+from twolane.interfaces.cli.naming import reference_to, suggesting
 from twolane.interfaces.cli.opening import load_settings, open_library
 from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
 from twolane.interfaces.wire.explain import why_answer
 from twolane.model.answer import Mode
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.explain.why import Diagnosis
@@ -47,7 +48,7 @@ def why(
     if mode in (Mode.LEXICAL, Mode.EXACT):
         # Words and letters need no model, so it is not even looked for.
         settings = settings.changed(embedding={"embedder": "none"})
-    with open_library(settings) as library:
+    with open_library(settings) as library, suggesting(library, _ANY):
         scope = library.scope(filters)
         named = reference_to(library, reference)
         found = library.why(typed(query), named, scope=scope, mode=mode, limit=number)
@@ -55,6 +56,10 @@ def why(
         output.say_json(why_answer(found))
     else:
         _show(found, quiet=quiet)
+
+
+# Names that are spelled alike may be those of archived documents, too.
+_ANY = Scope(archived=True)
 
 
 def _show(found: Diagnosis, *, quiet: bool) -> None:

@@ -27,6 +27,7 @@ MOST_VALUES = 64
 _MOST_PARAMETERS = 200
 
 Text = Annotated[str, Meta(max_length=2000)]
+Share = Annotated[float, Meta(ge=0, le=1)]
 Part = Annotated[str, Meta(min_length=1, max_length=2000)]
 Limit = Annotated[
     int, Meta(ge=1, le=1000, description="How many results; otherwise the setting `search.limit`.")
@@ -97,10 +98,8 @@ class SearchParameters(Filters):
         Text | None, Meta(description="The `next` of the page before, to go on after it.")
     ] = None
     min_relevance: Annotated[
-        float | None,
+        Share | None,
         Meta(
-            ge=0,
-            le=1,
             description="Leave out results less likely to be relevant than this; otherwise the "
             "setting `search.min_relevance`.",
         ),
@@ -125,6 +124,27 @@ class WhyParameters(Filters, kw_only=True):
     doc: Reference
     n: Limit | None = None
     mode: Lanes = Mode.HYBRID
+
+
+class ExcerptParameters(Parameters, kw_only=True):
+    """Which part of which document."""
+
+    doc: Annotated[
+        Text,
+        Meta(
+            description="A document by id, path, URL, unique title, file name or alias; "
+            "`:FROM-TO`, `#HEADING` or `#^block` may follow.",
+            examples=["notes/garden/Tomatoes.md:9-15"],
+        ),
+    ]
+    lines: Annotated[Text, Meta(description="Lines of its file: `10-20`, `10-` or `10`.")] = ""
+    section: Annotated[
+        tuple[Text, ...],
+        Meta(
+            description="A heading, the id that `headings` of a document show, or `^block`; "
+            "given several times, a path of headings.",
+        ),
+    ] = ()
 
 
 class DocumentId(Parameters):

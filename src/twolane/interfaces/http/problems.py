@@ -44,7 +44,7 @@ class Problem:
 BAD_REQUEST = Problem(
     "bad-request",
     400,
-    "The request makes no sense as it is",
+    "The request is not valid",
     "Read the detail: it names the parameter or the part of the body and what is allowed there.",
 )
 UNAUTHENTICATED = Problem(

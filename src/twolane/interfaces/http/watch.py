@@ -62,7 +62,7 @@ def _tell(report: Report) -> None:
     )
     if report.withheld:
         log.warning(
-            "%d notes are gone from %s; nothing was deleted (twolane index --prune does it)",
-            report.withheld,
+            "notes gone from %s: %d; nothing was deleted (twolane index --prune does it)",
             report.collection,
+            report.withheld,
         )

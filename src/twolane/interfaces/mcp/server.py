@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
@@ -15,10 +17,12 @@ from mcp.shared.exceptions import MCPError
 from twolane import __version__
 from twolane.interfaces.failures import discreet, message
 from twolane.interfaces.mcp import texts
-from twolane.interfaces.mcp.quoting import bounded, cost, line, name, quoted
+from twolane.interfaces.mcp.quoting import bounded, cost, line, name, quoted, seen
 from twolane.interfaces.mcp.tools import TOOLS, checked, room
+from twolane.model.document import Kind
 from twolane.model.errors import EmbedderError, StoreError, TwolaneError
 from twolane.model.scope import Capability, Scope
+from twolane.text.prompts import arguments_of, filled
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -31,6 +35,8 @@ READER = Scope(capabilities=frozenset({Capability.SEARCH, Capability.SEMANTIC}))
 _SEARCHED = "twolane://search/"
 _DOCUMENT = "twolane://document/"
 _RESOURCE_TOKENS = 4000
+_MOST_PROMPTS = 200
+_PROMPTS_TOKENS = 20_000
 _GREETING_TOKENS = 1500
 _REFUSAL_TOKENS = 500
 
@@ -115,6 +121,22 @@ def make_server(
         contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
         return types.ReadResourceResult(contents=[contents])
 
+    async def list_prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=await run(lambda: _prompts(library, scope)))
+
+    async def get_prompt(
+        _context: Any, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        values = params.arguments or {}
+        try:
+            given: types.GetPromptResult = await run(
+                lambda: _prompt(library, scope, params.name, values)
+            )
+        except TwolaneError as error:
+            told = _refusal(error, _RESOURCE_TOKENS)
+            raise MCPError(code=types.INVALID_PARAMS, message=told) from error
+        return given
+
     return Server(
         "twolane",
         version=__version__,
@@ -124,6 +146,8 @@ def make_server(
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
     )
 
 
@@ -157,6 +181,42 @@ def _recent(library: Library, scope: Scope) -> list[types.Resource]:
             break
         listed.append(types.Resource(name=title, uri=uri, mime_type="text/plain"))
     return listed
+
+
+def _prompts(library: Library, scope: Scope) -> list[types.Prompt]:
+    """The prompts of the library, by id, for clients that show them to choose from."""
+    within = replace(scope, kinds=(Kind.PROMPT,))
+    listed, left = [], _PROMPTS_TOKENS
+    for one in islice(library.documents(scope=within), _MOST_PROMPTS):
+        prompt = types.Prompt(
+            name=one.id,
+            title=name(one.title),
+            description=line(one.description) or None,
+            arguments=[
+                types.PromptArgument(name=wanted.name, description=line(wanted.about) or None)
+                for wanted in arguments_of(one.body, one.arguments)
+            ],
+        )
+        left -= cost(prompt.model_dump_json(exclude_none=True))
+        if left < 0:
+            break
+        listed.append(prompt)
+    return listed
+
+
+def _prompt(
+    library: Library, scope: Scope, reference: str, values: Mapping[str, str]
+) -> types.GetPromptResult:
+    """A prompt with its places filled in; anything else than a prompt is not there.
+
+    Who chose it means its text as an order, so it is not quoted; but no sign of it is unseen.
+    """
+    held = library.document(reference, scope=replace(scope, kinds=(Kind.PROMPT,)))
+    said = types.TextContent(text=seen(filled(held.body.replace("\r\n", "\n"), values)))
+    return types.GetPromptResult(
+        description=line(held.description) or name(held.title),
+        messages=[types.PromptMessage(role="user", content=said)],
+    )
 
 
 def _read(library: Library, scope: Scope, uri: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from twolane.explain.why.wording import suggested
 from twolane.interfaces.mcp import quoting
 from twolane.interfaces.mcp.quoting import NAME_TOKENS, bounded, cost, line, longest, name, quoted
 from twolane.results.excerpts import about, lines_of
+from twolane.results.sections import section_ids
 
 if TYPE_CHECKING:
     from twolane.explain.similar import SimilarAnswer
@@ -122,15 +124,29 @@ def headings(document: Document, tokens: int) -> str:
     """The headings of a document, each with the line of the file on which it stands."""
     top = min((one.level for one in document.headings), default=1)
     lines = [
-        f"{'  ' * (one.level - top)}{name(one.text)} (line {one.line})" for one in document.headings
+        f"{'  ' * (one.level - top)}{name(one.text)} (line {one.line}{shown})"
+        for one, shown in zip(document.headings, _told_apart(document), strict=True)
     ]
     head = f"{name(document.title)} {quoting.id(document.id)}"
     return _joined([head], lines or ["it has no headings"], tokens, "\n")
 
 
+def _told_apart(document: Document) -> list[str]:
+    """What tells a heading from others of the same text: its id, where that is needed."""
+    texts = Counter(one.text for one in document.headings)
+    ids = section_ids(document.headings)
+    return [
+        f", #{id}" if texts[one.text] > 1 else ""
+        for one, id in zip(document.headings, ids, strict=True)
+    ]
+
+
 def reasons(diagnosis: Diagnosis, tokens: int) -> str:
     """Why a document is, or is not, among the results."""
     place = f"{name(diagnosis.title or '')} {quoting.id(diagnosis.id or '')}"
+    if diagnosis.id is None:
+        # A file that gave no document.
+        place = line(f"{diagnosis.collection}/{diagnosis.path}")
     head = [f"{place}: {line(diagnosis.verdict, 2 * NAME_TOKENS)}"]
     lines = [f"{one.kind.value}: {one.reason}" for one in diagnosis.obstacles]
     for one in diagnosis.opinions:

@@ -16,7 +16,6 @@ from twolane.model.answer import Mode
 from twolane.model.errors import BadInput
 from twolane.model.scope import Scope
 from twolane.ranking.phrasings import Phrasings
-from twolane.results.excerpts import lines_of, section_of, whole
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -86,7 +85,11 @@ def room(arguments: Arguments) -> int:
 
 
 def _fitting(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    if schema["type"] == "string":
+    if "array" in schema["type"] and isinstance(value, list):
+        if not all(isinstance(one, str) for one in value):
+            raise BadInput(f"{name!r} must be a text or a list of texts")
+        return value
+    if "string" in schema["type"]:
         if not isinstance(value, str):
             raise BadInput(f"{name!r} must be a text")
         allowed = schema.get("enum")
@@ -126,25 +129,14 @@ def _similar(library: Library, scope: Scope, given: Arguments) -> str:
 
 
 def _get(library: Library, scope: Scope, given: Arguments) -> str:
-    if given.get("toc_path") and given.get("lines"):
-        raise BadInput("give 'toc_path' or 'lines', not both")
     # Who names a document means it, archived or not.
-    part = library.excerpt(given["doc"], scope=texts.named(scope))
-    if given.get("toc_path"):
-        part = section_of(part.document, given["toc_path"])
-    elif given.get("lines"):
-        first, last = _range(given["lines"])
-        part = lines_of(part.document, first, last)
-    elif part.text == part.document.body:
-        part = whole(part.document)
+    part = library.excerpt(
+        given["doc"],
+        section=given.get("toc_path", ""),
+        lines=given.get("lines", ""),
+        scope=texts.named(scope),
+    )
     return texts.read(part, given["max_tokens"])
-
-
-def _range(lines: str) -> tuple[int, int | None]:
-    first, dash, last = lines.strip().partition("-")
-    if not first.isdecimal() or (last and not last.isdecimal()):
-        raise BadInput("'lines' must look like 10-20, 10- or 10")
-    return int(first), int(last) if last else None if dash else int(first)
 
 
 def _outline(library: Library, scope: Scope, given: Arguments) -> str:
@@ -199,7 +191,11 @@ TOOLS: tuple[Tool, ...] = (
         "Read a document, a section of it, or lines of its file.",
         {
             "doc": _DOC,
-            "toc_path": {"type": "string", "description": "heading, or Heading > Subheading"},
+            "toc_path": {
+                "type": ["string", "array"],
+                "items": {"type": "string"},
+                "description": "heading, path of headings, id from outline, or ^block",
+            },
             "lines": {"type": "string", "description": "such as 10-20"},
             "max_tokens": _TOKENS,
         },

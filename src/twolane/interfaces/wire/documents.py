@@ -21,8 +21,11 @@ from twolane.interfaces.wire.shape import (
 )
 from twolane.model.document import Kind
 from twolane.model.problem import Problem
+from twolane.results.sections import section_ids
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.library.embedding import Embedded as Embedding
     from twolane.model import document as model
@@ -50,17 +53,21 @@ class DocumentPart(Shape):
     used: Time | None
     uses: int
     archived: bool
+    embedded_at: Annotated[
+        Time | None, Meta(description="When its last passage got a vector, if all have one.")
+    ]
     heading: str | None
     lines: Lines | None
     text: Annotated[str, Meta(description="The Markdown source without front matter.")]
 
 
 class Heading(Shape):
-    """A heading of a document, and its line in the file."""
+    """A heading of a document, its line in the file, and its id within the document."""
 
     level: int
     text: str
     line: int
+    id: str
 
 
 class Passage(Shape):
@@ -212,14 +219,24 @@ def document_part(
     lines: tuple[int, int] | None,
     heading: str | None = None,
     link: str | None = None,
+    embedded_at: datetime | None = None,
 ) -> DocumentPart:
     """A document with a part of its text."""
-    said = {"text": text, "lines": lines, "heading": heading, "link": link}
+    said = {
+        "text": text,
+        "lines": lines,
+        "heading": heading,
+        "link": link,
+        "embedded_at": embedded_at,
+    }
     return shape(DocumentPart, document, **_filled(document), **said)
 
 
 def whole_document(
-    document: model.Document, chunks: Sequence[model.Chunk], link: str | None
+    document: model.Document,
+    chunks: Sequence[model.Chunk],
+    link: str | None,
+    embedded_at: datetime | None = None,
 ) -> Document:
     """A document with all that there is of it."""
     last = document.first_line + document.body.removesuffix("\n").count("\n")
@@ -234,7 +251,9 @@ def whole_document(
         text=document.body,
         lines=(document.first_line, last) if document.body.strip() else None,
         heading=None,
+        headings=_headings(document),
         link=link,
+        embedded_at=embedded_at,
         chunks=passages,
     )
 
@@ -250,7 +269,12 @@ def _filled(document: model.Document) -> dict[str, Any]:
 
 def outline(document: model.Document) -> Outline:
     """The headings of a document."""
-    return shape(Outline, document)
+    return shape(Outline, document, headings=_headings(document))
+
+
+def _headings(document: model.Document) -> list[Heading]:
+    ids = section_ids(document.headings)
+    return [shape(Heading, one, id=id) for one, id in zip(document.headings, ids, strict=True)]
 
 
 def collection_details(

@@ -61,12 +61,16 @@ class Generations(Shape):
 
 
 class FileStatus(Shape):
-    """What became of one file."""
+    """What became of one file or saved document."""
 
     collection: str
-    path: str
+    id: Annotated[str | None, Meta(description="Its document, if it gave one.")]
+    path: Annotated[str, Meta(description="Its path; the id of what was saved without one.")]
     state: FileStage
     pending: int
+    embedded_at: Annotated[
+        Time | None, Meta(description="When its last passage got a vector, if all have one.")
+    ]
     code: ProblemCode | None
     reason: str | None
     tries: int | None
@@ -111,6 +115,7 @@ class IndexedFolder(Shape):
 
     collection: str
     indexed: int
+    moved: int
     unchanged: int
     skipped: int
     failed: int
@@ -242,6 +247,8 @@ def _file(file: FileOf, *, has_vectors: bool) -> FileStatus:
         FileStatus,
         record,
         collection=file.collection,
+        id=file.id,
+        embedded_at=file.embedded_at,
         state=file_stage(file, has_vectors=has_vectors),
         pending=file.waiting,
         reason=failure.reason if failure else record.reason or None,

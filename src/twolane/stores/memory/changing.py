@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from twolane.model.document import Amendment, Batch, Chunk, Prepared, Rewording, amended
+from twolane.model.document import (
+    Amendment,
+    Batch,
+    Chunk,
+    Document,
+    Prepared,
+    Rewording,
+    amended,
+)
 from twolane.model.errors import BadInput, Conflict, StoreError
 from twolane.model.problem import FileRecord
 from twolane.ports.documents import (
@@ -81,6 +89,9 @@ def _apply(state: State, batch: Batch) -> bool:
                 f"not {batch.collection!r}; put it into a batch of its own collection"
             )
         documents[one.document.id] = _upserted(one, documents.get(one.document.id))
+    for new, old in batch.moves.items():
+        if old in documents and documents[old].document.collection == batch.collection:
+            documents[new] = _followed(documents[new], documents.pop(old).document)
     records = _changed_ledger(state.ledger.get(batch.collection, {}), batch)
     state.documents, state.ledger = documents, {**state.ledger, batch.collection: records}
     return bool(batch.purges) or any(one.document.encrypted for one in batch.upserts)
@@ -95,6 +106,21 @@ def _upserted(given: Prepared, before: Prepared | None) -> Prepared:
         document = replace(document, used=used, uses=uses)
     chunks = tuple(sorted(given.chunks, key=lambda chunk: chunk.position))
     return replace(given, document=document, chunks=chunks)
+
+
+def _followed(moved: Prepared, before: Document) -> Prepared:
+    """A note at its new place goes on as what it was at the old one."""
+    now = moved.document
+    return replace(
+        moved,
+        document=replace(
+            now,
+            used=now.used or before.used,
+            uses=now.uses + before.uses,
+            owner=before.owner if now.owner is None else now.owner,
+            archived=now.archived or before.archived,
+        ),
+    )
 
 
 def _changed_ledger(held: dict[str, FileRecord], batch: Batch) -> dict[str, FileRecord]:

@@ -17,6 +17,7 @@ from twolane.stores.memory.changing import forget_boilerplate, make
 from twolane.stores.memory.filtering import moment
 from twolane.stores.memory.scoping import in_scope, is_owned
 from twolane.stores.memory.state import State
+from twolane.text.links import path_ends_in
 from twolane.text.property_values import facts
 from twolane.text.tokens import fold
 
@@ -139,6 +140,10 @@ class MemoryDocuments:
             titled = [each.id for each in found if fold(each.title) == fold(name)]
             if titled:
                 return titled
+        ending = [name for name in names if name and "\n" not in name]
+        filed = [one.id for one in found if one.path and path_ends_in(one.path, ending)]
+        if filed:
+            return filed
         return [one.id for one in found if names and fold(names[0]) in map(fold, one.aliases)]
 
     def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:

@@ -87,7 +87,7 @@ class MemoryLexical:
             if deadlines.is_over():
                 # What was found until then is the answer.
                 break
-            fields = fields_of(each.document)
+            fields = fields_of(each.document, needle=needle)
             if len(needle) < SHORTEST:
                 fields = (field for field in fields if field[0] != "path")
             match = match_in(each.document.id, each.languages, needle, fields)

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from twolane.model.document import FIELDS, Document, Prepared, Stems
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Without, Word
-from twolane.text.literals import holds_literally
+from twolane.text.literals import holds_literally, spread
 from twolane.text.tokens import fold
 
 
@@ -44,10 +44,11 @@ def stream(stems: Stems, field: str) -> list[str]:
 
 
 def _says(prepared: Prepared, phrase: Phrase, fields: Collection[str]) -> bool:
+    if phrase.literal is None:
+        return any(_starts(phrase, stream(prepared.stems, name)) for name in fields)
     # Quoted signs such as "->" have no words; only the letters can tell.
-    found = not phrase.words or any(
-        _starts(phrase, stream(prepared.stems, name)) for name in fields
-    )
+    apart = Near(tuple(Phrase((word,)) for word in phrase.words), spread(len(phrase.words)))
+    found = not phrase.words or any(_close(apart, stream(prepared.stems, name)) for name in fields)
     return found and _spelled(prepared.document, phrase, fields)
 
 

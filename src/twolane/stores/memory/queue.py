@@ -101,6 +101,7 @@ class MemoryQueue:
             languages: dict[str, set[str]] = {}
             waiting: dict[str, set[str]] = {}
             failures: dict[str, Failure] = {}
+            embedded: dict[str, float] = {}
             for document, chunk in theirs:
                 if chunk.language is not None:
                     languages.setdefault(chunk.language, set()).add(chunk.content_hash)
@@ -108,6 +109,14 @@ class MemoryQueue:
                     waiting.setdefault(document.id, set()).add(chunk.content_hash)
                 if chunk.content_hash in failed:
                     failures.setdefault(document.id, shelf.failures[chunk.content_hash])
+                if chunk.content_hash not in missing:
+                    at = shelf.rows[chunk.content_hash].at
+                    embedded[document.id] = max(at, embedded.get(document.id, at))
+            if scope.documents:
+                named = set(scope.documents)
+                waiting = {id: keys for id, keys in waiting.items() if id in named}
+                failures = {id: one for id, one in failures.items() if id in named}
+                embedded = {id: at for id, at in embedded.items() if id in named}
             return Progress(
                 len(wanted) - len(missing),
                 len(missing) - len(failed),
@@ -119,6 +128,7 @@ class MemoryQueue:
                 shelf.rate,
                 {id: len(keys) for id, keys in waiting.items()} if detail else {},
                 failures if detail else {},
+                {id: at for id, at in embedded.items() if detail and id not in waiting},
             )
 
     def _due(self, shelf: Shelf) -> float | None:

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A stored vector, and the codes of the sentences of its passage."""
+    """A stored vector, the codes of the sentences of its passage, and when it was embedded."""
 
     vector: Vector
     sentences: bytes = b""
+    at: float = 0.0
 
 
 class Lease(NamedTuple):

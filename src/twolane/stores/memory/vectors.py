@@ -91,7 +91,10 @@ class MemoryVectors:
             for one in vectors:
                 before = shelf.rows.get(one.content_hash)
                 codes = one.sentences or (before.sentences if before else b"")
-                rows[one.content_hash] = Row(_checked(one.vector, dimensions), codes)
+                # Vectors that are only centred anew were embedded when they were.
+                centred = before is not None and means is not None
+                at = before.at if before and centred else self._state.clock()
+                rows[one.content_hash] = Row(_checked(one.vector, dimensions), codes, at)
             if means is None:
                 shelf.rows = {**shelf.rows, **rows}
             else:

@@ -39,7 +39,7 @@ def open_stores(
     return Stores(
         PostgresDocuments(database, counted, demands),
         PostgresLexical(database, counted, demands),
-        PostgresVectors(database, demands),
+        PostgresVectors(database, demands, clock),
         PostgresQueue(database, clock),
         PostgresMaintenance(database),
         PostgresTokens(database),

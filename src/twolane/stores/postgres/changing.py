@@ -62,6 +62,27 @@ WHERE id = ANY(%s)"""
 # The tags of a document as stems, and how many there are (the third of the fields).
 _RETAG = "UPDATE texts SET tags = %s, lengths[3] = %s WHERE row = %s"
 
+# A note that moved goes on as what it was.
+_MOVE = """
+UPDATE documents AS new SET used = coalesce(new.used, old.used), uses = new.uses + old.uses,
+    owner = coalesce(new.owner, old.owner), archived = new.archived OR old.archived,
+    revision = nextval('revisions')
+FROM documents AS old
+WHERE new.id = %s AND old.id = %s AND old.collection = %s AND new.collection = %s
+RETURNING new.row, old.row"""
+
+# Every row that tells of a document has the document's owner; vectors follow their passages.
+_OWN = """
+UPDATE {table} AS t SET owner = d.owner FROM documents AS d
+WHERE d.row = t.{key} AND d.row = ANY(%s) AND t.owner IS DISTINCT FROM d.owner"""
+_OWNED_TABLES = {
+    "texts": "row",
+    "tags": "document",
+    "property_values": "document",
+    "sketches": "document",
+    "chunks": "document",
+}
+
 # A file's document is named after its collection.
 _RENAME_IDS = """
 UPDATE documents SET id = %(new)s || substr(id, length(%(old)s) + 1),
@@ -199,10 +220,11 @@ class Changing:
         _refuse_strays(batch)
         gone = [*batch.deletes, *batch.purges]
         written = [one.document.id for one in batch.upserts]
-        if gone or written:
+        moved = [*batch.moves, *batch.moves.values()]
+        if gone or written or moved:
             # Whoever came too late learns it here, before there is much to do again.
             known = "SELECT row FROM documents WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
-            self._touch(row for (row,) in rows(connection, known, ([*gone, *written],)))
+            self._touch(row for (row,) in rows(connection, known, ([*gone, *written, *moved],)))
         if gone:
             run(
                 connection,
@@ -211,8 +233,21 @@ class Changing:
             )
         # New documents count nothing before.
         self._touched.update(write(connection, batch.upserts, collection))
+        self._move(batch.moves, collection)
         self._secret |= bool(batch.purges) or any(one.document.encrypted for one in batch.upserts)
         _keep_ledger(connection, batch, collection)
+
+    def _move(self, moves: Mapping[str, str], collection: int) -> None:
+        """Let documents go on as those that they were before their files moved."""
+        connection, followed = self._connection, []
+        for new, old in moves.items():
+            for row, gone in rows(connection, _MOVE, (new, old, collection, collection)):
+                run(connection, "DELETE FROM documents WHERE row = %s", (gone,))
+                followed.append(row)
+        if followed:
+            for table, key in _OWNED_TABLES.items():
+                run(connection, _OWN.format(table=table, key=key), (followed,))
+            relist(connection, followed)
 
     def _amend(self, amendments: dict[str, Amendment]) -> None:
         """Change documents, each once; text, stems and vectors stay as they are."""

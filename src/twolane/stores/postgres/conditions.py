@@ -115,12 +115,7 @@ def said(words: Sequence[Word], field: str | None) -> Condition:
     """That the words stand next to each other in the field, or in any; true of no words."""
     if not words:
         return EVERYTHING
-    weight = WEIGHTS[field] if field else ""
-    query = " & ".join(either(word, weight) for word in words)
-    held: Condition = (
-        "d.row IN (SELECT w.document FROM words AS w WHERE w.words @@ %s::tsquery)",
-        [query],
-    )
+    held = having(words, field)
     if len(words) == 1 and field is None:
         # The index knows all words of all fields.
         return held
@@ -128,6 +123,13 @@ def said(words: Sequence[Word], field: str | None) -> Condition:
     # Asked of one document after the other, for those alone that have the words.
     exact = f"(SELECT {test} FROM texts AS x WHERE x.row = d.row)"
     return joined([held, (exact, values)], "AND")
+
+
+def having(words: Sequence[Word], field: str | None) -> Condition:
+    """That a document has all the words, wherever they stand; a field's are among those told."""
+    weight = WEIGHTS[field] if field else ""
+    query = " & ".join(either(word, weight) for word in words)
+    return "d.row IN (SELECT w.document FROM words AS w WHERE w.words @@ %s::tsquery)", [query]
 
 
 def _in_order(words: Sequence[Word], stream: str) -> Condition:

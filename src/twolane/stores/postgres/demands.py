@@ -14,7 +14,7 @@ from twolane.model.document import FIELDS, Prepared
 from twolane.model.scope import Near, Phrase, Scope
 from twolane.stores.memory.matching import meets
 from twolane.stores.postgres.changing import stems_of
-from twolane.stores.postgres.conditions import in_scope, restrictions, said
+from twolane.stores.postgres.conditions import having, in_scope, restrictions, said
 from twolane.stores.postgres.database import Connection, revision_of, rows
 from twolane.stores.postgres.document_rows import COLUMNS, STREAMS, document_of
 from twolane.stores.postgres.expressions import Condition, holding, joined
@@ -74,8 +74,13 @@ class Demands:
 def _meeting(
     connection: Connection, owner: str | None, clause: Phrase | Near, field: str | None
 ) -> list[int]:
-    phrases = clause.phrases if isinstance(clause, Near) else (clause,)
-    parts = [_offering(phrase, field) for phrase in phrases]
+    if isinstance(clause, Near):
+        parts = [_offering(phrase, field) for phrase in clause.phrases]
+    elif clause.words:
+        # What nobody sees may stand between the words of a quotation.
+        parts = [having(clause.words, field)]
+    else:
+        parts = [_offering(clause, field)]
     if owner is not None:
         parts.append(("d.owner = %s", [owner]))
     condition, values = joined(parts, "AND")

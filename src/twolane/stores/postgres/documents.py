@@ -19,6 +19,7 @@ from twolane.stores.postgres.database import Connection, Database, revision_of, 
 from twolane.stores.postgres.demands import Demands
 from twolane.stores.postgres.document_rows import COLUMNS, LIGHT_COLUMNS, document_of, stamp_of
 from twolane.stores.postgres.expressions import Condition
+from twolane.text.links import path_ends_in
 from twolane.text.tokens import fold
 
 _COLLECTIONS = """
@@ -199,7 +200,17 @@ class PostgresDocuments:
                     )
                     if found:
                         return [id for (id,) in found]
-            # Few documents have any; this look through all of them is a last resort.
+            # These looks through all documents are a last resort.
+            ending = [name for name in names if name and "\n" not in name]
+            paths = rows(
+                connection,
+                "SELECT d.id, d.path FROM documents AS d"
+                f" WHERE d.path IS NOT NULL AND {condition} ORDER BY d.id",
+                values,
+            )
+            filed = [id for id, path in paths if path_ends_in(path, ending)] if ending else []
+            if filed:
+                return filed
             held = rows(
                 connection,
                 "SELECT d.id, d.aliases FROM documents AS d"

@@ -108,7 +108,8 @@ SELECT DISTINCT ON (d.id) d.id, j.reason, j.tries, j.retry_at
 FROM jobs AS j
 JOIN chunks AS c ON c.content_hash = j.content_hash
 JOIN documents AS d ON d.row = c.document
-WHERE j.generation = %(generation)s AND j.reason IS NOT NULL AND d.listed{_OWNED} AND {_UNSERVED}
+WHERE j.generation = %(generation)s AND j.reason IS NOT NULL AND d.listed{_OWNED} {{which}}
+  AND {_UNSERVED}
 ORDER BY d.id, c.position"""
 
 # Distinct passages of listed documents, and how many of them have a vector.
@@ -129,7 +130,16 @@ SELECT DISTINCT worker FROM jobs WHERE generation = %(generation)s AND worker IS
 ORDER BY worker"""
 
 _WAITING = f"""
-SELECT d.id, count(DISTINCT c.content_hash) {_WITHOUT_VECTOR}{_OWNED} GROUP BY d.id ORDER BY d.id"""
+SELECT d.id, count(DISTINCT c.content_hash) {_WITHOUT_VECTOR}{_OWNED} {{which}}
+GROUP BY d.id ORDER BY d.id"""
+
+# When the last passage of each document got its vector, if all of them have one.
+_EMBEDDED = f"""
+SELECT d.id, extract(epoch FROM max(v.embedded_at))::double precision
+FROM chunks AS c JOIN documents AS d ON d.row = c.document
+LEFT JOIN vectors AS v
+    ON v.document = c.document AND v.generation = %(generation)s AND v.position = c.position
+WHERE d.listed{_OWNED} {{which}} GROUP BY d.id HAVING count(*) = count(v.row) ORDER BY d.id"""
 
 _RATE = "SELECT rate, revision FROM generations WHERE number = %(generation)s"
 
@@ -293,7 +303,7 @@ class PostgresQueue:
         self, generation: int, scope: Scope = EVERYBODY, *, detail: bool = False
     ) -> Progress:
         """How far the generation is; counted anew only after changes."""
-        asked = {"generation": generation, "owner": scope.owner}
+        asked: dict[str, object] = {"generation": generation, "owner": scope.owner}
         everybody = {"generation": generation, "owner": None, "now": self._clock()}
         with self._db.read() as connection:
             counts = self._counted(connection, generation, scope.owner)
@@ -301,8 +311,9 @@ class PostgresQueue:
             ((soonest,),) = rows(connection, _DUE, everybody)
             workers = tuple(worker for (worker,) in rows(connection, _WORKERS, asked))
             ((rate, _),) = rows(connection, _RATE, asked) or ((None, 0),)
-            waiting = rows(connection, _WAITING, asked) if detail else []
-            failures = rows(connection, _FAILURES, asked) if detail else []
+            waiting, failures, embedded = (
+                _details(connection, asked, scope.documents) if detail else ([], [], [])
+            )
         return Progress(
             counts.ready,
             counts.passages - counts.ready - failed,
@@ -317,6 +328,7 @@ class PostgresQueue:
                 id: Failure(reason, tries, None if retry_at == math.inf else retry_at)
                 for id, reason, tries, retry_at in failures
             },
+            dict(embedded),
         )
 
     def _counted(self, connection: Connection, generation: int, owner: str | None) -> _Counts:
@@ -337,6 +349,19 @@ class PostgresQueue:
             while len(self._counts) > _KEPT:
                 self._counts.popitem(last=False)
         return counts
+
+
+def _details(
+    connection: Connection, asked: dict[str, object], documents: Sequence[str]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """What waits, what failed and when the rest was embedded; of these documents, if any."""
+    which = _AMONG if documents else ""
+    values = {**asked, "ids": list(documents)}
+    return (
+        rows(connection, _WAITING.format(which=which), values),
+        rows(connection, _FAILURES.format(which=which), values),
+        rows(connection, _EMBEDDED.format(which=which), values),
+    )
 
 
 def _pending(connection: Connection, claimed: Sequence[tuple[Any, int]]) -> list[Pending]:

@@ -102,6 +102,6 @@ class PostgresSubstrings:
 
 def _match(row: Any, needle: str, fields: Sequence[str]) -> Iterator[Match]:
     document = document_of(row)
-    match = match_in(document.id, tuple(row[28]), needle, fields_of(document, fields))
+    match = match_in(document.id, tuple(row[28]), needle, fields_of(document, fields, needle))
     if match is not None:
         yield match

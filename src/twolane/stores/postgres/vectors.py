@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -31,17 +32,20 @@ FROM documents AS d JOIN vectors AS v ON v.document = d.row AND v.generation = %
 WHERE d.listed AND d.id = ANY(%s) ORDER BY d.id, v.position"""
 
 # Every passage with this content gets the vector; without codes it keeps those that it has.
+# Vectors that are only centred anew were embedded when they were.
 _ADD = """
 INSERT INTO vectors AS held (generation, document, position, owner, headings, content_hash,
-                             dimensions, embedding, sentences)
+                             dimensions, embedding, sentences, embedded_at)
 SELECT %(generation)s, c.document, c.position, c.owner, c.headings, c.content_hash,
-       %(dimensions)s, %(vector)s, %(sentences)s
+       %(dimensions)s, %(vector)s, %(sentences)s, to_timestamp(%(now)s)
 FROM chunks AS c WHERE c.content_hash = %(content_hash)s
 ON CONFLICT (document, generation, position) DO UPDATE SET
-    embedding = excluded.embedding, embedded_at = now(), owner = excluded.owner,
+    embedding = excluded.embedding, owner = excluded.owner,
     headings = excluded.headings, content_hash = excluded.content_hash,
     sentences = CASE WHEN excluded.sentences = '' AND held.content_hash = excluded.content_hash
-                     THEN held.sentences ELSE excluded.sentences END"""
+                     THEN held.sentences ELSE excluded.sentences END,
+    embedded_at = CASE WHEN %(centred)s AND held.content_hash = excluded.content_hash
+                       THEN held.embedded_at ELSE excluded.embedded_at END"""
 
 # Those that are not named are gone when all are centred anew.
 _KEEP_ONLY = "DELETE FROM vectors WHERE generation = %s AND content_hash <> ALL(%s)"
@@ -59,8 +63,11 @@ WHERE v.generation = %s AND d.listed ORDER BY v.content_hash, d.id LIMIT %s"""
 class PostgresVectors:
     """The VectorIndex port."""
 
-    def __init__(self, database: Database, demands: Demands) -> None:
+    def __init__(
+        self, database: Database, demands: Demands, clock: Callable[[], float] = time.time
+    ) -> None:
         self._db = database
+        self._clock = clock
         self._demands = demands
 
     def generations(self) -> list[Generation]:
@@ -152,7 +159,8 @@ class PostgresVectors:
                 run(connection, _KEEP_ONLY, (generation, hashes))
                 _set_means(connection, generation, means)
             if fresh:
-                _add(connection, generation, fresh)
+                times = {"now": self._clock(), "centred": means is not None}
+                _add(connection, generation, fresh, times)
 
         self._db.write(put, SHARING)
 
@@ -214,7 +222,12 @@ def demand_generation(connection: Connection, number: int) -> Generation:
     raise StoreError(f"there is no generation {number}; `twolane status` lists them")
 
 
-def _add(connection: Connection, generation: int, fresh: Sequence[NewVector]) -> None:
+def _add(
+    connection: Connection,
+    generation: int,
+    fresh: Sequence[NewVector],
+    times: Mapping[str, float | bool],
+) -> None:
     import numpy as np
     from pgvector import Vector as Written
 
@@ -230,6 +243,7 @@ def _add(connection: Connection, generation: int, fresh: Sequence[NewVector]) ->
             _ADD.encode(),
             [
                 {
+                    **times,
                     "generation": generation,
                     "dimensions": dimensions,
                     "vector": Written(one.vector),

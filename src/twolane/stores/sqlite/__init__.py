@@ -53,7 +53,7 @@ def stores_over(
     return Stores(
         SqliteDocuments(database, counted, scoped, settling),
         SqliteLexical(database, counted, scoped),
-        SqliteVectors(database, scoped),
+        SqliteVectors(database, scoped, clock),
         SqliteQueue(database, clock),
         SqliteMaintenance(database, settling),
         SqliteTokens(database),

@@ -21,6 +21,7 @@ from twolane.ports.documents import (
 from twolane.stores.sqlite.boilerplate_keys import packed
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.document_rows import dumped, dumped_texts
+from twolane.stores.sqlite.seals import seal_rows
 from twolane.stores.sqlite.versions import (
     demand_versions,
     forget_vectors,
@@ -47,6 +48,15 @@ UPDATE documents SET
     archived = coalesce(?, archived), deleted = coalesce(?, deleted),
     version = version + 1, revision = ?
 WHERE id IN (SELECT value FROM json_each(?))"""
+
+# A note that moved goes on as what it was.
+_MOVE = """
+UPDATE documents SET used = coalesce(documents.used, old.used), uses = documents.uses + old.uses,
+    owner = coalesce(documents.owner, old.owner), archived = documents.archived OR old.archived
+FROM documents AS old
+WHERE documents.id = ? AND old.id = ? AND old.collection = documents.collection"""
+
+_ROWS_OF = "SELECT row FROM documents WHERE id IN (SELECT value FROM json_each(?))"
 
 # The row leaves the full-text index before its tags change and returns with all of them,
 # so that each document is put into the index once, however many tags it has.
@@ -149,6 +159,13 @@ class Changing:
         for id in (*batch.deletes, *batch.purges):
             self._delete(id, collection)
         self._replaced |= write(connection, batch.upserts, collection, self._note_change())
+        for new, old in batch.moves.items():
+            connection.execute(_MOVE, (new, old))
+            self._delete(old, collection)
+        if batch.moves:
+            # Their owners are part of what is sealed.
+            moved = (dumped_texts(list(batch.moves)),)
+            seal_rows(connection, [row for (row,) in rows(connection, _ROWS_OF, moved)])
         _keep_ledger(connection, batch, collection)
 
     def _delete(self, id: str, collection: int) -> None:

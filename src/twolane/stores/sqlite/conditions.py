@@ -14,10 +14,14 @@ from twolane.model.filters import Trait
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
 from twolane.stores.sqlite.expressions import Condition, joined, marks, negated
 from twolane.stores.sqlite.filtering import among, passing
+from twolane.text.literals import spread
 from twolane.text.tokens import fold
 
 # A phrase of words with several stems each is spelled out; this bounds the spelling.
 _MOST_SPELLINGS = 64
+
+# So many words of a quotation are looked for together.
+_SCATTERED = 8
 
 
 def in_scope(scope: Scope) -> Condition:
@@ -117,7 +121,7 @@ def _split(clauses: Sequence[Clause], field: str | None) -> tuple[list[str], lis
         elif isinstance(clause, Phrase | Near):
             phrases = (clause,) if isinstance(clause, Phrase) else clause.phrases
             words = _within(
-                field, _spelled(clause) if isinstance(clause, Phrase) else _near(clause)
+                field, _scattered(clause) if isinstance(clause, Phrase) else _near(clause)
             )
             expressions += [f"({words})"] if words else []
             tests += _letters(phrases, field)
@@ -185,6 +189,18 @@ def _near(near: Near) -> str:
     spellings = [_spellings(phrase.words) for phrase in near.phrases]
     groups = islice(product(*spellings), _MOST_SPELLINGS)
     return " OR ".join(f"NEAR({' '.join(group)}, {near.distance})" for group in groups)
+
+
+def _scattered(phrase: Phrase) -> str:
+    """The words of a quotation as FTS5 writes them, however much nobody sees stands between.
+
+    The letters decide, so that its first words are enough to tell where to look.
+    """
+    words = phrase.words[:_SCATTERED]
+    if len(words) < 2 or prod(len(one.terms) for one in words) > _MOST_SPELLINGS:
+        return " AND ".join(map(_word, phrase.words))
+    distance = spread(len(words))
+    return _near(Near(tuple(Phrase((word,)) for word in words), distance))
 
 
 def _spelled(phrase: Phrase) -> str:

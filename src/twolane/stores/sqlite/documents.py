@@ -243,7 +243,16 @@ class SqliteDocuments:
                     )
                     if found:
                         return [id for (id,) in found]
-            # Few documents have any; this look through all of them is a last resort.
+            # These looks through all documents are a last resort.
+            if ending := [name for name in names if name and "\n" not in name]:
+                found = rows(
+                    connection,
+                    "SELECT d.id FROM documents AS d"
+                    f" WHERE path_ends_in(d.path, ?) AND {condition} ORDER BY d.id",
+                    ("\n".join(ending), *values),
+                )
+                if found:
+                    return [id for (id,) in found]
             held = rows(
                 connection,
                 "SELECT d.id, d.aliases FROM documents AS d"

@@ -11,7 +11,8 @@ import apsw
 from twolane.stores.sqlite.document_rows import loaded
 from twolane.stores.sqlite.seals import seal
 from twolane.text.globs import matches_any
-from twolane.text.literals import line, stands_as_written, stands_in
+from twolane.text.links import path_ends_in
+from twolane.text.literals import may_stand_in, reads, stands_as_written, stands_in
 from twolane.text.tokens import fold
 
 # The fields of a document as they were written, in the order of `_fields`.
@@ -26,6 +27,7 @@ def register(connection: apsw.Connection) -> None:
     """Give the connection our functions."""
     functions: tuple[tuple[str, Callable[..., Any], int], ...] = (
         ("path_matches", _path_matches, 2),
+        ("path_ends_in", _path_ends_in, 2),
         ("holds_literally", _Literals(connection).held, 4),
         ("seal", seal, -1),
         ("is_text", _is_text, 1),
@@ -55,6 +57,10 @@ def _path_matches(path: str | None, patterns: str) -> bool:
     return path is not None and matches_any(path, tuple(patterns.split("\n")))
 
 
+def _path_ends_in(path: str | None, names: str) -> bool:
+    return path is not None and path_ends_in(path, names.split("\n"))
+
+
 class _Literals:
     """Whether quotations stand in documents letter by letter.
 
@@ -67,7 +73,7 @@ class _Literals:
         self._connection = weakref.ref(connection)
         self._asked: tuple[int, int] | None = None
         self._fields: dict[str, list[str]] = {}
-        self._folded: dict[tuple[str, bool], list[str]] = {}
+        self._folded: dict[str, str] = {}
 
     def held(self, row: int, revision: int, literal: str, field: str | None) -> bool:
         """Whether a field of the row, or any, holds the literal; a change has a new revision."""
@@ -78,19 +84,21 @@ class _Literals:
             self._folded = {}
             self._asked = row, revision
         names = list(self._fields) if field is None else [field] if field in self._fields else []
-        return any(
-            stands_as_written(text, literal) for name in names for text in self._fields[name]
-        ) or any(
-            stands_in(text, literal) for name in names for text in self._spelled(name, literal)
+        texts = [text for name in names for text in self._fields[name] if text]
+        return any(stands_as_written(text, literal) for text in texts) or any(
+            self._holds(text, literal) for text in texts
         )
 
-    def _spelled(self, name: str, literal: str) -> list[str]:
-        """The folded texts; how wide their spaces are matters only to a literal that has one."""
-        spaced = " " in literal
-        if (name, spaced) not in self._folded:
-            spell = line if spaced else fold
-            self._folded[name, spaced] = [spell(text) for text in self._fields[name]]
-        return self._folded[name, spaced]
+    def _holds(self, text: str, literal: str) -> bool:
+        """Whether the literal stands in a text as it is written or as a reader sees it."""
+        if text not in self._folded:
+            self._folded[text] = fold(text)
+        folded = self._folded[text]
+        if not may_stand_in(folded, literal):
+            return False
+        # How wide the spaces of a text are matters only to a literal that has one.
+        spaced = " ".join(folded.split()) if " " in literal else folded
+        return stands_in(spaced, literal) or reads(text, literal)
 
 
 def _fields(row: Any) -> dict[str, list[str]]:

@@ -45,8 +45,11 @@ CREATE INDEX chunks_by_content ON chunks(content_hash);
 DELETE FROM vectors WHERE content_hash NOT IN (SELECT content_hash FROM chunks);
 ALTER TABLE vectors DROP COLUMN text_hash;
 """,
-    # What was written before there were seals is taken for what it is now.
+    # What was written before there were seals is taken for what it is now; the letters of texts are
+    # made anew, as they are seen, too.
     3: f"""
+ALTER TABLE vectors ADD COLUMN at REAL;
+INSERT OR IGNORE INTO unsettled SELECT row FROM texts WHERE listed;
 CREATE TABLE seals(
     document INTEGER PRIMARY KEY REFERENCES documents(row),
     digest   BLOB NOT NULL

@@ -7,7 +7,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -70,7 +70,8 @@ SELECT id, reason, tries, retry_at FROM (
     FROM jobs AS j
     JOIN chunks AS c ON c.content_hash = j.content_hash
     JOIN documents AS d ON d.row = c.document
-    WHERE j.generation = :generation AND j.reason IS NOT NULL AND d.listed{_OWNED} AND NOT EXISTS (
+    WHERE j.generation = :generation AND j.reason IS NOT NULL AND d.listed{_OWNED} {{which}}
+      AND NOT EXISTS (
         SELECT 1 FROM vectors AS v
         WHERE v.generation = j.generation AND v.content_hash = j.content_hash))
 WHERE place = 1 ORDER BY id"""
@@ -110,7 +111,14 @@ SELECT DISTINCT worker FROM jobs WHERE generation = :generation AND worker IS NO
 ORDER BY worker"""
 
 _WAITING = f"""
-SELECT d.id, count(DISTINCT c.content_hash) {_WITHOUT_VECTOR}{_OWNED} GROUP BY d.id ORDER BY d.id"""
+SELECT d.id, count(DISTINCT c.content_hash) {_WITHOUT_VECTOR}{_OWNED} {{which}}
+GROUP BY d.id ORDER BY d.id"""
+
+# When the last passage of each document got its vector, if all of them have one.
+_EMBEDDED = f"""
+SELECT d.id, max(v.at) FROM chunks AS c JOIN documents AS d ON d.row = c.document
+LEFT JOIN vectors AS v ON v.generation = :generation AND v.content_hash = c.content_hash
+WHERE d.listed{_OWNED} {{which}} GROUP BY d.id HAVING count(*) = count(v.at) ORDER BY d.id"""
 
 # Documents have a revision, vectors a row number that only grows, and generations come and go.
 _REVISION = """
@@ -233,7 +241,7 @@ class SqliteQueue:
         self, generation: int, scope: Scope = EVERYBODY, *, detail: bool = False
     ) -> Progress:
         """How far the generation is; counted anew only after changes."""
-        asked = {"generation": generation, "owner": scope.owner}
+        asked: dict[str, object] = {"generation": generation, "owner": scope.owner}
         everybody = {"generation": generation, "owner": None, "now": self._clock()}
         with self._db.read() as connection, connection:
             counts = self._counted(connection, generation, scope.owner)
@@ -243,8 +251,9 @@ class SqliteQueue:
             rate = connection.execute(
                 "SELECT rate FROM generations WHERE number = ?", (generation,)
             ).get
-            waiting = rows(connection, _WAITING, asked) if detail else []
-            failures = rows(connection, _FAILURES, asked) if detail else []
+            waiting, failures, embedded = (
+                _details(connection, asked, scope.documents) if detail else ([], [], [])
+            )
         return Progress(
             counts.ready,
             counts.passages - counts.ready - failed,
@@ -259,6 +268,7 @@ class SqliteQueue:
                 id: Failure(reason, tries, None if retry_at == math.inf else retry_at)
                 for id, reason, tries, retry_at in failures
             },
+            dict(embedded),
         )
 
     def _counted(self, connection: apsw.Connection, generation: int, owner: str | None) -> _Counts:
@@ -278,6 +288,20 @@ class SqliteQueue:
             while len(self._counts) > _KEPT:
                 self._counts.popitem(last=False)
         return counts
+
+
+def _details(
+    connection: apsw.Connection, asked: dict[str, object], documents: Sequence[str]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """What waits, what failed and when the rest was embedded; of these documents, if any."""
+    which, values = ("", asked)
+    if documents:
+        which, values = _AMONG, {**asked, "ids": dumped_texts(documents)}
+    return (
+        rows(connection, _WAITING.format(which=which), values),
+        rows(connection, _FAILURES.format(which=which), values),
+        rows(connection, _EMBEDDED.format(which=which), values),
+    )
 
 
 def _lead(connection: apsw.Connection, row: int) -> str:

@@ -383,12 +383,14 @@ CREATE TABLE means(
     PRIMARY KEY (generation, language)
 ) WITHOUT ROWID;
 
--- Unit vectors, little-endian float32; the generation names their space.
+-- Unit vectors, little-endian float32; the generation names their space, `at` is when they were
+-- embedded, unknown for those that are older than the column.
 CREATE TABLE vectors(
     row          INTEGER PRIMARY KEY AUTOINCREMENT,
     generation   INTEGER NOT NULL REFERENCES generations(number),
     content_hash TEXT NOT NULL,
     vector       BLOB NOT NULL,
+    at           REAL,
     UNIQUE (generation, content_hash)
 );
 

@@ -27,7 +27,7 @@ from twolane.stores.sqlite.trigrams import (
 from twolane.stores.vocabulary import Vocabulary
 from twolane.text.names import lines, loose
 from twolane.text.scripts import script_of
-from twolane.text.substrings import SHORTEST, holds, match_in, spelled
+from twolane.text.substrings import SHORTEST, body_fields, holds, match_in, spelled
 from twolane.text.tokens import token_texts, tokens
 
 # No stored text holds these, and the driver does not take them.
@@ -137,7 +137,7 @@ class SqliteSubstrings:
                 names = [field for field in name_fields(row) if field[0] != "path"]
                 yield from _match(row, needle, names)
             for row in begun(_TOLD):
-                yield from _match(row, needle, text_fields(row[2:]))
+                yield from _match(row, needle, text_fields(row[2:], needle))
             return
         named = offered(NAME_COLUMNS, "name_trigrams", holding(loose(needle)))
         for row in chain(named, unsettled(NAME_COLUMNS)):
@@ -148,7 +148,7 @@ class SqliteSubstrings:
             table, expression = "words", _words_with(self._vocabulary(connection), needle)
         told = offered(_TOLD, table, expression) if expression else iter(())
         for row in chain(told, unsettled(_TOLD)):
-            yield from _match(row, needle, text_fields(row[2:]))
+            yield from _match(row, needle, text_fields(row[2:], needle))
 
     def _vocabulary(self, connection: apsw.Connection) -> Vocabulary:
         return self._counted.vocabulary(connection, None)
@@ -175,7 +175,11 @@ def _words_with(vocabulary: Vocabulary, needle: str) -> str:
 
 def _may_hold(row: Any, needle: str) -> bool:
     """Whether a row holds the needle at all; quicker than to look where."""
-    return holds("\n".join(filter(None, row[2:])), needle)
+    if holds("\n".join(filter(None, row[2:])), needle):
+        return True
+    # The last column is the name of a tag, or the body, which is not seen as it is written.
+    seen = (texts for _, texts in body_fields(row[-1] or "", needle))
+    return len(needle) >= SHORTEST and any(holds(text, needle) for texts in seen for text in texts)
 
 
 def _match(row: Any, needle: str, fields: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Match]:

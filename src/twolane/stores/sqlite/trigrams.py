@@ -17,7 +17,7 @@ from twolane.model.candidate import Names
 from twolane.stores.sqlite.database import Database, rows
 from twolane.stores.sqlite.document_rows import loaded
 from twolane.text.names import lines
-from twolane.text.substrings import spelled
+from twolane.text.substrings import body_fields, spelled
 
 # So many documents are settled at a time, so that other writers do not wait long.
 _AT_A_TIME = 1000
@@ -129,12 +129,15 @@ def name_fields(row: Sequence[Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
     yield "tags", tuple(loaded(tags))
 
 
-def text_fields(row: Sequence[Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """The fields of a row of TEXT_COLUMNS, in the order in which they count."""
+def text_fields(row: Sequence[Any], needle: str = "") -> Iterable[tuple[str, tuple[str, ...]]]:
+    """The fields of a row of TEXT_COLUMNS, in the order in which they count.
+
+    What cannot hold the needle may be left out.
+    """
     description, summary, arguments, headings, body = row
     yield "description", (description, summary, *loaded(arguments))
     yield "headings", tuple(text for _, text, *_ in loaded(headings))
-    yield "body", (body,)
+    yield from body_fields(body, needle)
 
 
 def holding(letters: str) -> str:

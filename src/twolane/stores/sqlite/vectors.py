@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ CROSS JOIN documents AS d ON d.row = c.document
 WHERE v.generation = :generation AND d.listed
 GROUP BY v.content_hash ORDER BY v.content_hash LIMIT :size"""
 
+_TIMES = "SELECT content_hash, at FROM vectors WHERE generation = ?"
+
 _CODES = """
 SELECT v.row, s.codes FROM vectors AS v JOIN sentences AS s
     ON s.generation = v.generation AND s.content_hash = v.content_hash
@@ -61,8 +64,11 @@ WHERE v.row IN (SELECT value FROM json_each(?))"""
 class SqliteVectors:
     """The VectorIndex port."""
 
-    def __init__(self, database: Database, scoped: ScopedRows) -> None:
+    def __init__(
+        self, database: Database, scoped: ScopedRows, clock: Callable[[], float] = time.time
+    ) -> None:
         self._db = database
+        self._clock = clock
         self._scoped = scoped
         self._cached: dict[int, VectorCache] = {}
 
@@ -145,7 +151,10 @@ class SqliteVectors:
             return
         with self._db.write() as connection:
             demand_generation(connection, generation)
+            embedded_at: Mapping[str, float | None] = {}
             if means is not None:
+                # Vectors that are only centred anew were embedded when they were.
+                embedded_at = dict(rows(connection, _TIMES, (generation,)))
                 connection.execute(
                     "DELETE FROM vectors WHERE generation = ?"
                     " AND content_hash NOT IN (SELECT value FROM json_each(?))",
@@ -153,7 +162,7 @@ class SqliteVectors:
                 )
                 _set_means(connection, generation, means)
             if fresh:
-                _add(connection, generation, fresh)
+                _add(connection, generation, fresh, self._clock(), embedded_at)
 
     def nearest(
         self,
@@ -237,7 +246,13 @@ class SqliteVectors:
         return cache or self._cached.setdefault(generation, VectorCache(generation))
 
 
-def _add(connection: apsw.Connection, generation: int, fresh: Sequence[NewVector]) -> None:
+def _add(
+    connection: apsw.Connection,
+    generation: int,
+    fresh: Sequence[NewVector],
+    now: float,
+    embedded_at: Mapping[str, float | None],
+) -> None:
     import numpy as np
 
     (space,) = [one.space for one in _generations(connection) if one.number == generation]
@@ -251,8 +266,16 @@ def _add(connection: apsw.Connection, generation: int, fresh: Sequence[NewVector
     held = {content for (content,) in connection.execute(_HELD, (hashes,))}
     kept = [one for one in fresh if one.content_hash in held]
     connection.executemany(
-        "INSERT OR REPLACE INTO vectors(generation, content_hash, vector) VALUES (?,?,?)",
-        [(generation, one.content_hash, one.vector.astype("<f4").tobytes()) for one in kept],
+        "INSERT OR REPLACE INTO vectors(generation, content_hash, vector, at) VALUES (?,?,?,?)",
+        [
+            (
+                generation,
+                one.content_hash,
+                one.vector.astype("<f4").tobytes(),
+                embedded_at.get(one.content_hash, now),
+            )
+            for one in kept
+        ],
     )
     connection.executemany(
         "INSERT OR REPLACE INTO sentences(generation, content_hash, codes) VALUES (?,?,?)",

@@ -9,6 +9,7 @@ const FENCE = /^(\s{0,3})(`{3,}|~{3,})[^`]*$/;
 const HEADING = /^\s{0,3}(#{1,6})\s(.*)$/;
 const RULE = /^\s{0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const QUOTE = /^\s{0,3}> ?(.*)$/;
+const CALLOUT = /^\[!([\w-]+)\]([+-]?)[ \t]*(.*)$/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const DELIMITERS = /^(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?$/;
 const DEEPEST = 8;
@@ -87,7 +88,20 @@ function quoted(lines, at, first, making, depth) {
   let end = at;
   while (end < lines.length && QUOTE.test(lines[end])) end += 1;
   const inner = lines.slice(at, end).map((line) => QUOTE.exec(line)[1]);
+  const marked = CALLOUT.exec(inner[0]);
+  if (marked) return [callout(marked, inner.slice(1), first + at + 1, making, depth), end];
   return [el("blockquote", {}, blocks(inner, first + at, making, depth + 1)), end];
+}
+
+// Obsidian's boxes: `> [!tip] Title`; with a sign behind the brackets they open and close.
+function callout([, kind, fold, title], rest, first, making, depth) {
+  const name = kind.toLowerCase();
+  const words = title ? inline(title, making.linked) : name[0].toUpperCase() + name.slice(1);
+  const inner = blocks(rest, first, making, depth + 1);
+  const box = { class: "callout", "data-kind": name };
+  if (!fold) return el("div", box, el("p", { class: "callout-title" }, words), inner);
+  return el("details", { ...box, open: fold === "+" ? "" : null },
+    el("summary", { class: "callout-title" }, words), inner);
 }
 
 function list(lines, at, first, making, depth) {

@@ -5,6 +5,7 @@ import { el, markedWords, safeUrl } from "./dom.js";
 import { day, t } from "./i18n.js";
 import { resultOf } from "./latest.js";
 import { inline, rendered } from "./markdown.js";
+import { form } from "./prompts.js";
 import { kindName, programLink } from "./results.js";
 import { address, go } from "./state.js";
 
@@ -23,7 +24,8 @@ export async function panel(state, signal) {
   if (result) markWords(article, markedWords(`${result.title_html} ${result.snippet}`));
   return {
     title: document_.title,
-    content: [facts(document_), outline(headings), article],
+    content: [facts(document_), document_.kind === "prompt" ? form(document_) : null,
+      outline(headings), article],
     placed(body) {
       const target = body.querySelector(".passage");
       if (!target) return;

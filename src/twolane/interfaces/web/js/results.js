@@ -69,8 +69,17 @@ export function placeLine(result) {
   return el("p", { class: "place" }, icon(result.kind),
     el("span", { class: "unseen" }, `${kindName(result.kind)}: `),
     el("span", { class: "path" }, result.path ? `${result.collection}/${result.path}`
-      : result.url ?? result.collection),
+      : result.url ? site(result.url) : result.collection),
     (result.heading ?? []).map((one) => el("span", { class: "crumb" }, one)));
+}
+
+/** The site of an address: the rest of it stands where the link leads. */
+function site(url) {
+  try {
+    return new URL(url).hostname.replace(/^www\./, "") || url;
+  } catch {
+    return url;
+  }
 }
 
 /** A kind's name for people. */
