@@ -48,7 +48,7 @@ the versions in all languages compete for the ranks.
 Intervals are of 95 %, by bootstrap over the questions.
 
 XQuAD is development data here: ideas were kept or dropped by every second question in English \
-and Russian ([what was tried](../explanation/ranking.md#what-was-tried)), so these figures are \
+and Russian ([what was tried](../explanation/ranking-model.md)), so these figures are \
 better than those on data that nobody has looked at.
 German, Spanish and Chinese were not chosen by, but their questions are the same ones.
 """

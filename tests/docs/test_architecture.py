@@ -64,7 +64,6 @@ def test_the_words_of_the_domain_are_explained() -> None:
         "space",
         "generation",
         "lane",
-        "hit",
         "contribution",
         "result",
         "scope",
