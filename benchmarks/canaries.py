@@ -281,10 +281,10 @@ class World:
 
 
 @contextmanager
-def world(folder: Path, seed: int) -> Iterator[World]:
-    """A world in a folder that is empty."""
+def world(folder: Path, seed: int, db: str | None = None) -> Iterator[World]:
+    """A world in a folder that is empty, or in an empty database that a server keeps."""
     settings = Settings(
-        db=folder / "canaries.db",
+        db=db or folder / "canaries.db",
         embedding={"embedder": "hashing"},
         server={"requests_per_minute": 0},
     )

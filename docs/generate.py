@@ -174,6 +174,7 @@ def _allowed(one: Field[Any]) -> str:
     """What the setting's own check asks for, as it says when it is given nonsense."""
     kinds: dict[str, tuple[str, Any]] = {
         "Path | None": ("a path", None),
+        "Path | Address | None": ("a path or an address", None),
         "bool": ("`true` or `false`", None),
         "str": ("a text", ""),
         "Secret": ("a text, never shown", ""),

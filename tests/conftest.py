@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from tests.postgres_server import Server, running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server of our own; it starts when the first test asks for it."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: Server) -> Iterator[str]:
+    """The address of a new database with the tables of an empty library."""
+    with postgres.database() as url:
+        yield url
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.builders import COLLECTION, Clock
+from tests.postgres_server import Server
 from twolane.model.document import Collection
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
 from twolane.stores.memory import memory_stores
+from twolane.stores.postgres import open_stores as open_postgres
 from twolane.stores.sqlite import open_stores
 
 
@@ -21,12 +23,15 @@ class Adapter:
     """A store under test: how to open the one that lives in a folder.
 
     A durable store holds the same documents when its folder is opened again,
-    and `restore` opens a backup.
+    and `restore` opens a backup where there are any.
+    `leave` is called when a folder is not needed any more.
     """
 
     name: str
     open: Callable[[Path, Clock], Stores]
     restore: Callable[[Path, Clock], Stores] | None = None
+    durable: bool = False
+    leave: Callable[[Path], None] = lambda folder: None
 
     @contextmanager
     def fresh(self, clock: Clock | None = None) -> Iterator[Stores]:
@@ -38,6 +43,7 @@ class Adapter:
                 yield store
             finally:
                 store.maintenance.close()
+                self.leave(Path(folder))
 
 
 def _memory(folder: Path, clock: Clock) -> Stores:
@@ -52,5 +58,26 @@ def _sqlite_file(file: Path, clock: Clock) -> Stores:
     return open_stores(file, clock=clock)
 
 
+# The server of this session, once a test has asked for it.
+SERVERS: list[Server] = []
+
+
+def _postgres(folder: Path, clock: Clock) -> Stores:
+    return open_postgres(SERVERS[0].url(_database(folder)), clock=clock)
+
+
+def _database(folder: Path) -> str:
+    """The name of the database that belongs to a folder."""
+    note = folder / "postgres"
+    if not note.exists():
+        note.write_text(SERVERS[0].lend(), "utf-8")
+    return note.read_text("utf-8")
+
+
+def _leave(folder: Path) -> None:
+    SERVERS[0].give_back(_database(folder))
+
+
 MEMORY = Adapter("memory", _memory)
-ADAPTERS = (MEMORY, Adapter("sqlite", _sqlite, restore=_sqlite_file))
+POSTGRES = Adapter("postgres", _postgres, durable=True, leave=_leave)
+ADAPTERS = (MEMORY, Adapter("sqlite", _sqlite, restore=_sqlite_file, durable=True), POSTGRES)

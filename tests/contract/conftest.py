@@ -7,16 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.builders import Clock, space
-from tests.contract.adapters import ADAPTERS, MEMORY, Adapter
+from tests.contract.adapters import ADAPTERS, MEMORY, POSTGRES, SERVERS, Adapter
 from twolane.ports import Stores
 
 
 @pytest.fixture(scope="session", params=ADAPTERS, ids=lambda adapter: adapter.name)
 def adapter(request: pytest.FixtureRequest) -> Adapter:
     """Every store; a property test opens a fresh one for each example."""
-    found = request.param
-    assert isinstance(found, Adapter)
-    return found
+    return _ready(request)
 
 
 @pytest.fixture(
@@ -26,9 +24,17 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
 )
 def other(request: pytest.FixtureRequest) -> Adapter:
     """Every store but the memory store, which is the one to agree with."""
-    found = request.param
-    assert isinstance(found, Adapter)
-    return found
+    return _ready(request)
+
+
+@pytest.fixture(
+    scope="session",
+    params=[adapter for adapter in ADAPTERS if adapter.durable],
+    ids=lambda adapter: adapter.name,
+)
+def durable(request: pytest.FixtureRequest) -> Adapter:
+    """Every store that outlives its process."""
+    return _ready(request)
 
 
 @pytest.fixture(
@@ -36,10 +42,17 @@ def other(request: pytest.FixtureRequest) -> Adapter:
     params=[adapter for adapter in ADAPTERS if adapter.restore],
     ids=lambda adapter: adapter.name,
 )
-def durable(request: pytest.FixtureRequest) -> Adapter:
-    """Every store that outlives its process."""
+def copied(request: pytest.FixtureRequest) -> Adapter:
+    """Every store that writes backups."""
+    return _ready(request)
+
+
+def _ready(request: pytest.FixtureRequest) -> Adapter:
+    """The adapter, once what it needs is running."""
     found = request.param
     assert isinstance(found, Adapter)
+    if found is POSTGRES and not SERVERS:
+        SERVERS.append(request.getfixturevalue("postgres"))
     return found
 
 

@@ -22,14 +22,16 @@ from tests.builders import (
     word,
 )
 from tests.contract.adapters import MEMORY, Adapter
+from tests.postgres_server import Server
 from twolane.model.document import Batch, Collection
-from twolane.model.errors import StoreError
+from twolane.model.errors import BadInput, StoreError
 from twolane.model.problem import FileRecord, FileState
 from twolane.model.scope import Scope
 from twolane.model.space import Progress
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
 from twolane.ports.vectors import NewVector
+from twolane.stores.postgres import open_stores
 
 X = unit(1, 0, 0, 0)
 
@@ -131,17 +133,29 @@ def test_a_store_without_a_file_cannot_be_copied(tmp_path: Path) -> None:
     assert not (tmp_path / "copy").exists()
 
 
-def test_a_backup_is_a_store(durable: Adapter, tmp_path: Path) -> None:
+def test_a_server_is_copied_by_its_own_programs(postgres: Server, tmp_path: Path) -> None:
+    """A store that a server keeps refuses a backup, and says what to use."""
+    with postgres.database() as url:
+        store = open_stores(url)
+        try:
+            with pytest.raises(BadInput, match="use pg_dump"):
+                store.maintenance.backup(str(tmp_path / "copy"))
+        finally:
+            store.maintenance.close()
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_backup_is_a_store(copied: Adapter, tmp_path: Path) -> None:
     """A copy of the live store holds all of it, and the store goes on."""
     target = tmp_path / "copy"
-    with durable.fresh() as store:
+    with copied.fresh() as store:
         filled(store)
         store.maintenance.backup(str(target))
         put(store, prepared("later", "ant"))
-    assert durable.restore is not None
-    copied = durable.restore(target, Clock())
+    assert copied.restore is not None
+    copy = copied.restore(target, Clock())
     try:
-        check_filled(copied)
-        assert recent(copied, Scope(), limit=9) == ["a"]
+        check_filled(copy)
+        assert recent(copy, Scope(), limit=9) == ["a"]
     finally:
-        copied.maintenance.close()
+        copy.maintenance.close()

@@ -225,3 +225,17 @@ def test_results_are_shown_when_there_is_no_time_left() -> None:
         with deadlines.within(Deadline(seconds)):
             found += results_of(shown, {"one": document}, {}, [Word("untitled", ("untitl",))])
     assert [one.title_html for one in found] == ["<mark>Untitled</mark>", "Untitled"]
+
+
+def test_what_is_left_is_told() -> None:
+    """Work that is done elsewhere learns how long it may take; without a deadline, nothing."""
+    assert deadlines.left() is None
+    with deadlines.within(Deadline(60)):
+        left = deadlines.left()
+        assert left is not None and 50 < left <= 60
+    with deadlines.within(Deadline(0)):
+        assert deadlines.left() == 0
+    stop = threading.Event()
+    stop.set()
+    with deadlines.within(Deadline(60, stop)):
+        assert deadlines.left() == 0

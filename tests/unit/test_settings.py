@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from twolane.model.errors import BadSetting
-from twolane.settings import DECLARED, OLD_NAMES, Settings, cache_path, database_path
+from twolane.settings import DECLARED, OLD_NAMES, Settings, cache_path, database_place
 from twolane.settings.groups import Search
 from twolane.settings.old_names import RENAMED
 
@@ -254,9 +254,9 @@ def test_about_fifteen_settings_are_shown() -> None:
 def test_places_can_be_chosen(tmp_path: Path) -> None:
     """Database and cache go where the settings say."""
     settings = Settings(db=tmp_path / "a.db", cache=tmp_path / "c")
-    assert database_path(settings) == tmp_path / "a.db"
+    assert database_place(settings) == tmp_path / "a.db"
     assert cache_path(settings) == tmp_path / "c"
-    assert database_path(Settings()).name == "twolane.db"
+    assert database_place(Settings()).name == "twolane.db"
 
 
 def test_a_path_that_is_set_to_nothing_is_not_set(tmp_path: Path) -> None:

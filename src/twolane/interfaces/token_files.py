@@ -12,7 +12,7 @@ from typing import Any
 from twolane.library import Library
 from twolane.model.errors import BadInput
 from twolane.model.tokens import Token, named_capabilities
-from twolane.settings import Settings, database_path
+from twolane.settings import Settings, beside_database
 
 log = logging.getLogger("twolane")
 
@@ -28,7 +28,7 @@ def take_over(library: Library, settings: Settings) -> None:
 
     A file that cannot be read is an error: who made it wanted nobody in without a token.
     """
-    path = settings.server.tokens or database_path(settings).with_suffix(".tokens.json")
+    path = settings.server.tokens or beside_database(settings, ".tokens.json")
     if not path.exists():
         return
     library.take_over_tokens(_read(path))

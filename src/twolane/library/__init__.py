@@ -29,6 +29,7 @@ from twolane.library.adapters import (
     open_embedders,
     open_stores,
     restore_backup,
+    schema_of,
     why_silent,
     with_threshold,
 )
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
     from twolane.ingest.saving import Saver
+    from twolane.library.copying import Copied
     from twolane.model.answer import Result
     from twolane.model.candidate import Candidate
     from twolane.ports.vectors import Vector
@@ -84,7 +86,15 @@ if TYPE_CHECKING:
     Ids = str | Sequence[str]
     Show = Callable[[ImportReport], None]
 
-__all__ = ["LOCAL", "Library", "embedder_problem", "engine", "keep_copy", "restore_backup"]
+__all__ = [
+    "LOCAL",
+    "Library",
+    "embedder_problem",
+    "engine",
+    "keep_copy",
+    "restore_backup",
+    "schema_of",
+]
 
 # A local user may do everything with their own library.
 LOCAL = Scope()
@@ -127,13 +137,14 @@ class Library:
     def open(
         cls, db: AnyPath | None = None, *, settings: Settings | None = None, create: bool = True
     ) -> Library:
-        """Open the library in the database file, or create it unless told not to.
+        """Open the library in the database, or create it unless told not to.
 
+        `db` is a file, or the address of a PostgreSQL database (`postgresql://user@host/name`).
         Without arguments, the settings come from the user's file and environment.
         """
         chosen = settings or Settings.load().settings
         if db is not None:
-            chosen = replace(chosen, db=Path(db).expanduser())
+            chosen = chosen.changed(db=db)
         chosen = with_threshold(chosen)
         stores = open_stores(chosen, create=create)
         return cls(stores, chosen, open_embedders(chosen))
@@ -740,6 +751,11 @@ class Library:
         """Why meaning does not work, or None if a query can be embedded."""
         return why_silent(self._embedders)
 
+    @property
+    def location(self) -> str:
+        """Where the library is kept, as it may be shown to anybody."""
+        return self._stores.maintenance.location
+
     def check(self) -> list[Problem]:
         """Everything that is wrong with the database; empty when it is sound."""
         return self._stores.maintenance.check()
@@ -767,6 +783,25 @@ class Library:
             raise BadInput(f"there is no folder {path.parent}; make it first")
         self._stores.maintenance.backup(str(path))
         return path
+
+    def copy_to(
+        self,
+        other: Library,
+        *,
+        scope: Scope = LOCAL,
+        on_batch: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Copied:
+        """Put everything into a library that is empty, and verify it by its digest.
+
+        Documents keep their ids, owners, versions, uses, passages and vectors; files are not read
+        again, and nothing is embedded again.
+        `on_batch` is told how many documents of how many were copied.
+        """
+        from twolane.library.copying import Copier
+
+        require(scope, Capability.ADMIN)
+        target = other._stores
+        return Copier(self._stores, target, self.settings).copy(on_batch)
 
     def tokens(self, *, scope: Scope = LOCAL) -> list[Token]:
         """Every token that is not revoked, oldest first."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from twolane.embedding.spaces import Embedders
 from twolane.model.document import Collection
-from twolane.model.errors import EmbedderError, EmbedderUnavailable
+from twolane.model.errors import BadInput, EmbedderError, EmbedderUnavailable, StoreError
 from twolane.model.space import Space
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder
 from twolane.ports.source import Source
-from twolane.settings import Settings, cache_path, database_path
+from twolane.settings import Settings, cache_path, database_place
 from twolane.settings.groups import EMBEDDERS
+from twolane.settings.values import Address
 
 # Least similarities that others published for models that are not measured here, by model name.
 _PUBLISHED_THRESHOLDS = {
@@ -33,14 +35,33 @@ def with_threshold(settings: Settings) -> Settings:
 
 def open_stores(settings: Settings, *, create: bool) -> Stores:
     """The stores that the settings name; one adapter may stand behind several ports."""
+    place = database_place(settings)
+    if isinstance(place, Address):
+        return _open_postgres(place, settings, create=create)
     from twolane.stores.sqlite import open_stores
 
     return open_stores(
-        database_path(settings),
+        place,
         create=create,
         busy_seconds=settings.index.busy_seconds,
         text_trigrams=settings.index.exact_bodies,
         synchronous=settings.index.synchronous,
+    )
+
+
+def _open_postgres(place: Address, settings: Settings, *, create: bool) -> Stores:
+    try:
+        from twolane.stores.postgres import open_stores
+    except ImportError as error:
+        raise StoreError(
+            f"{place} needs what reads PostgreSQL ({error.name} is missing); "
+            "install it with: pip install 'twolane[postgres]'"
+        ) from error
+    return open_stores(
+        place.url,
+        place=str(place),
+        create=create,
+        busy_seconds=settings.index.busy_seconds,
     )
 
 
@@ -86,11 +107,15 @@ def path_below(root: Path, other: Collection) -> str | None:
     return place.relative_to(root).as_posix() if root in place.parents else None
 
 
-def keep_copy(settings: Settings) -> Path:
-    """Copy the database as it is, damage and all, before it is mended; where the copy is."""
+def keep_copy(settings: Settings) -> Path | None:
+    """Copy the database as it is, damage and all, before it is mended; where the copy is.
+
+    None for a server's, which only the server's own programs copy.
+    """
     from twolane.stores.sqlite.restoring import keep_copy
 
-    return keep_copy(database_path(settings), "before-fix")
+    place = database_place(settings)
+    return None if isinstance(place, Address) else keep_copy(place, "before-fix")
 
 
 def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> Path | None:
@@ -100,7 +125,13 @@ def restore_backup(source: Path, settings: Settings, *, force: bool = False) -> 
     """
     from twolane.stores.sqlite.restoring import restore
 
-    return restore(source.expanduser(), database_path(settings), force=force)
+    place = database_place(settings)
+    if isinstance(place, Address):
+        raise BadInput(
+            f"{place} is kept by a PostgreSQL server, so no file can take its place; "
+            "bring back what pg_dump wrote with pg_restore"
+        )
+    return restore(source.expanduser(), place, force=force)
 
 
 def folder_changes(
@@ -118,8 +149,47 @@ def folder_changes(
     )
 
 
-def engine() -> str:
-    """The database engine under the default store, with its version."""
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of a database: which version they have, which one this program knows.
+
+    `version` is 0 where there are none of ours; `server` says what answers at an address.
+    """
+
+    location: str
+    version: int
+    known: int
+    server: str = ""
+
+
+def schema_of(settings: Settings) -> Schema:
+    """The tables of the database that the settings name, as they are, without a change to them."""
+    place = database_place(settings)
+    if isinstance(place, Address):
+        from twolane.stores.postgres.database import look
+
+        return Schema(str(place), *look(place.url, str(place)))
+    from twolane.stores.sqlite.database import SCHEMA, Database
+
+    if not place.exists():
+        return Schema(str(place), 0, SCHEMA)
+    database = Database.open_as_is(place)
+    try:
+        with database.read() as connection:
+            return Schema(str(place), int(connection.pragma("user_version")), SCHEMA)
+    finally:
+        database.close()
+
+
+def engine(settings: Settings) -> str:
+    """The database engine under the store that the settings name, with the version of ours."""
+    if isinstance(database_place(settings), Address):
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return f"PostgreSQL through psycopg {version('psycopg')}"
+        except PackageNotFoundError:
+            return "PostgreSQL; psycopg is not installed"
     import apsw
 
     return f"SQLite {apsw.sqlite_lib_version()}"

@@ -115,6 +115,9 @@ class Embedding:
             if wait is None:
                 break
             time.sleep(wait)
+        if total.embedded:
+            # There may be so many vectors by now that a store of its own accord indexes them.
+            self._stores.maintenance.settle()
         settled = self._settle(gate or self._gate, again=gate is not None)
         return replace(self._left(total), took_over=settled.took_over, refused=settled.refused)
 

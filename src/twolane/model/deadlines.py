@@ -34,6 +34,11 @@ class Deadline:
         """Whether there is no time left."""
         return time.monotonic() >= self._at or (self._stop is not None and self._stop.is_set())
 
+    @property
+    def left(self) -> float:
+        """How many seconds are left; 0 once it is over."""
+        return 0.0 if self.is_over else self._at - time.monotonic()
+
     def extended(self, seconds: float) -> Deadline:
         """The same with at least so many seconds from now; what is stopped stays so."""
         longer = Deadline(self.seconds, self._stop)
@@ -89,6 +94,12 @@ def is_over() -> bool:
     """Whether the time of what is being done is over; never where nobody set a deadline."""
     deadline = _current.get()
     return deadline is not None and deadline.is_over
+
+
+def left() -> float | None:
+    """How many seconds are left, for work that is done elsewhere; None without a deadline."""
+    deadline = _current.get()
+    return None if deadline is None else max(0.0, deadline.left)
 
 
 def check() -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from twolane.model.errors import BadSetting
 from twolane.settings import groups
 from twolane.settings.old_names import RENAMED
-from twolane.settings.values import coerced, read_toml, setting
+from twolane.settings.values import PATHS, Address, coerced, is_known_server, read_toml, setting
 
 PREFIX = "TWOLANE_"
 log = logging.getLogger(__name__)
@@ -29,8 +29,12 @@ log = logging.getLogger(__name__)
 class Settings:
     """What can be set, in groups; frozen once it is made."""
 
-    db: Path | None = setting(
-        None, "The database file. Unset: `twolane.db` in the user's data directory.", shown=True
+    db: Path | Address | None = setting(
+        None,
+        "The database: a file, or the address of a PostgreSQL database "
+        "(`postgresql://user@host/name`). Unset: `twolane.db` in the user's data directory.",
+        is_known_server,
+        shown=True,
     )
     cache: Path | None = setting(
         None, "Folder for what can be made again. Unset: the user's cache directory.", shown=True
@@ -179,9 +183,19 @@ def _warn_caller(text: str) -> None:
     warnings.warn(text, DeprecationWarning, stacklevel=4)
 
 
-def database_path(settings: Settings) -> Path:
-    """The database that these settings name."""
-    return settings.db or _user_path("data") / "twolane.db"
+def database_place(settings: Settings) -> Path | Address:
+    """The database that these settings name: a file, or the address of a server's."""
+    return settings.db or _default_database()
+
+
+def beside_database(settings: Settings, ending: str) -> Path:
+    """A file that belongs to the database: beside its file, or where its file would be."""
+    place = database_place(settings)
+    return (place if isinstance(place, Path) else _default_database()).with_suffix(ending)
+
+
+def _default_database() -> Path:
+    return _user_path("data") / "twolane.db"
 
 
 def model_path(settings: Settings) -> Path:
@@ -224,4 +238,4 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_path(name: str) -> bool:
-    return name in DECLARED and str(DECLARED[name].type) == "Path | None"
+    return name in DECLARED and str(DECLARED[name].type) in PATHS

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from twolane.model.errors import BadSetting
@@ -16,6 +17,7 @@ Check = Callable[[Any], str | None]
 # The type of a setting as it is declared → what a value of it is called.
 KINDS = {
     "Path | None": "a path",
+    "Path | Address | None": "a path or an address",
     "str": "a text",
     "Secret": "a text",
     "tuple[str, ...]": "a list of texts",
@@ -23,6 +25,16 @@ KINDS = {
     "int": "a whole number",
     "float": "a number",
 }
+
+# Those of them that name a place on disk, or may.
+PATHS = ("Path | None", "Path | Address | None")
+
+# What is never the name of a file: a scheme, and two slashes behind it.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+# Whoever makes a path of an address loses a slash of it. One letter is a drive.
+_LOST_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(.*)", re.DOTALL)
+# The servers that a library can be kept in.
+SERVERS = ("postgresql", "postgres")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -34,6 +46,24 @@ class Secret:
 
     def __str__(self) -> str:
         return "(set)" if self.text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server's database is; printed, logged or shown, it does not tell its password."""
+
+    url: str = field(repr=False)
+
+    @property
+    def scheme(self) -> str:
+        """What comes before `://`, in small letters."""
+        return self.url.partition("://")[0].lower()
+
+    def __str__(self) -> str:
+        # Whatever signs a password has, it ends before the last of these.
+        url = re.sub(r"^([^:]+://[^:@/?]*):.*@", r"\1:***@", self.url, flags=re.DOTALL)
+        # It may also stand among the options.
+        return re.sub(r"(?<=[?&]password=)[^&]*", "***", url)
 
 
 def setting(default: Any, meaning: str, check: Check | None = None, *, shown: bool = False) -> Any:
@@ -58,7 +88,9 @@ def one_of(*names: str) -> Check:
 def coerced(name: str, declared: Field[Any], value: Any, origin: str) -> Any:
     """The value as the setting's type; raises BadSetting if it is none or fails its check."""
     kind = str(declared.type)
-    said = f"setting {name!r} ({origin}): {'this' if kind == 'Secret' else repr(value)}"
+    # An address may hold a password, and one that is refused is shown to whoever gave it.
+    hidden = kind == "Secret" or (kind in _PLACES and _SCHEME.match(str(value)))
+    said = f"setting {name!r} ({origin}): {'this' if hidden else repr(value)}"
     try:
         converted = _converted(kind, value)
     except (KeyError, TypeError, ValueError) as error:
@@ -74,6 +106,8 @@ def _converted(kind: str, value: Any) -> Any:
     match kind:
         case "Path | None":
             return None if value is None else Path(value).expanduser()
+        case "Path | Address | None":
+            return value if isinstance(value, Address) else _place(value)
         case "tuple[str, ...]":
             parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
             return tuple(_converted("str", part) for part in parts if part)
@@ -91,6 +125,30 @@ def _converted(kind: str, value: Any) -> Any:
         case "str" | "Secret":
             return value
     raise ValueError(value)
+
+
+_PLACES = ("Path | Address | None",)
+
+
+def is_known_server(place: Path | Address | None) -> str | None:
+    """A check that an address is one of a server that a library can be kept in."""
+    if not isinstance(place, Address) or place.scheme in SERVERS:
+        return None
+    return (
+        f"is an address that begins with {place.scheme}://, which no store here speaks; "
+        "name a file, or a database as postgresql://user@host/name"
+    )
+
+
+def _place(value: Any) -> Path | Address | None:
+    """A file, or the address of a server: what has a scheme is never the name of a file."""
+    if value is None:
+        return None
+    if isinstance(value, str) and _SCHEME.match(value):
+        return Address(value)
+    if isinstance(value, PurePath) and (lost := _LOST_SLASH.match(value.as_posix())):
+        return Address(f"{lost[1]}://{lost[2]}")
+    return Path(value).expanduser()
 
 
 def read_toml(source: Path) -> dict[str, Any]:

@@ -20,11 +20,16 @@ def beginning(pattern: str) -> str:
 LAST = "\U0010ffff"
 
 
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def expression(pattern: str) -> str:
+    """The pattern as a regular expression for a whole path, as any engine spells one."""
     pieces = re.split(r"(\*\*/?|\*|\?)", _trimmed(pattern))
     spelled = "".join(_SIGNS.get(piece, re.escape(piece)) for piece in pieces)
-    return re.compile(f"{spelled}(?:/.*)?", re.DOTALL)
+    return f"{spelled}(?:/.*)?"
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(expression(pattern), re.DOTALL)
 
 
 def _trimmed(pattern: str) -> str:

@@ -57,6 +57,15 @@ def test_no_answer_holds_a_word_of_others(tmp_path: Path, seed: int) -> None:
         assert len({one.asked.what for one in whole.leaks}) > 8
 
 
+def test_nor_does_one_from_postgresql(tmp_path: Path, postgres_url: str) -> None:
+    """The same requests to a library that a server keeps."""
+    with world(tmp_path, 3, postgres_url) as made:
+        report = asyncio.run(probe(made, 3, 400))
+        assert not report.leaks, described(report.leaks)
+        assert not [key for key in report.statuses if key[1] >= 500]
+        assert report.own > 60
+
+
 def told(made: World, caller: Caller, asked: Asked) -> tuple[int, Any]:
     """The status and the JSON of an answer."""
 

@@ -30,7 +30,7 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
     ),
     "Index": ("index", "watch", "embed", "generation", "status"),
     "Serve": ("serve", "mcp", "token"),
-    "Maintain": ("doctor", "backup", "restore", "settings", "completion"),
+    "Maintain": ("doctor", "db", "backup", "restore", "settings", "completion"),
     "Evaluate": ("eval",),
 }
 
@@ -70,6 +70,7 @@ _GROUPS: Mapping[str, tuple[str, str]] = {
     "tag": ("tag", "tag"),
     "generation": ("embed", "generation"),
     "token": ("token", "token"),
+    "db": ("database", "database"),
     "eval": ("eval", "evaluation"),
 }
 

@@ -9,7 +9,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.opening import PlainCall, open_library
-from twolane.settings import database_path
+from twolane.settings import database_place
 
 
 def backup(
@@ -41,6 +41,6 @@ def restore(
     with open_library(settings) as library:
         count = library.status().stats.documents
     if not call.quiet:
-        output.say(f"{database_path(settings)}  {output.counted(count, 'document')} restored")
+        output.say(f"{database_place(settings)}  {output.counted(count, 'document')} restored")
         if kept is not None:
             output.say(f"the database that was there is now {kept}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.models import TyperPath
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.eval_options import asked_library
@@ -128,7 +129,13 @@ def check(
     ] = None,
     as_json: AsJson = False,
     db: Annotated[
-        Path | None, typer.Option("--db", metavar="FILE", help="A database that has the notes.")
+        str | None,
+        typer.Option(
+            "--db",
+            metavar="FILE",
+            click_type=TyperPath(),
+            help="A database that has the notes.",
+        ),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,

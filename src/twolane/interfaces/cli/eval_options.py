@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.models import TyperPath
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.opening import open_library
@@ -34,10 +35,11 @@ Given = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="Any setting, for this run only."),
 ]
 AskedDb = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--db",
         metavar="FILE",
+        click_type=TyperPath(),
         help="Ask this database. Otherwise the vault that the golden set names is indexed.",
         show_default=False,
     ),

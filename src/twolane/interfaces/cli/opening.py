@@ -22,7 +22,7 @@ class Call:
     """How a command was called: a command that takes one has the options of every command."""
 
     as_json: bool = False
-    db: Path | None = None
+    db: str | None = None
     quiet: bool = False
     verbose: bool = False
 
@@ -40,7 +40,7 @@ PlainCall = Annotated[Call, "plain"]
 
 
 def load_settings(
-    db: Path | None,
+    db: str | None,
     *,
     quiet: bool = False,
     verbose: bool = False,

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.models import TyperPath
 
 from twolane.model.errors import BadInput
 
 Db = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--db",
         metavar="FILE",
-        help="The database. Otherwise TWOLANE_DB, or a file in your data directory.",
+        # A path for the shell, which completes it; an address would lose a slash as one here.
+        click_type=TyperPath(),
+        help="The database: a file, or postgresql://…; otherwise TWOLANE_DB, or a file of yours.",
         show_default=False,
     ),
 ]
@@ -31,7 +34,7 @@ AllSpaces = Annotated[
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
 
 
-def require_utf8(path: Path) -> None:
+def require_utf8(path: Path | str) -> None:
     """Refuse a path that no database can keep and SQLite cannot open."""
     try:
         str(path).encode("utf-8")

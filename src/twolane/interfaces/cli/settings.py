@@ -9,7 +9,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.opening import Call, settings_file
 from twolane.interfaces.wire import indexing as wire
-from twolane.settings import DECLARED, cache_path, database_path
+from twolane.settings import DECLARED, cache_path, database_place
 
 
 def settings(
@@ -21,7 +21,7 @@ def settings(
     """Show the settings, their origins and their meanings."""
     loaded = call.load()
     # A place that is not set is where it is by default.
-    places = {"db": database_path(loaded.settings), "cache": cache_path(loaded.settings)}
+    places = {"db": database_place(loaded.settings), "cache": cache_path(loaded.settings)}
     values = {**loaded.settings.flat(), **places}
     file = settings_file(loaded)
     if call.as_json:

@@ -16,7 +16,6 @@ from twolane.interfaces.cli.progress import duration
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
 from twolane.model.scope import Scope
-from twolane.settings import database_path
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -156,7 +155,7 @@ class _Checkup:
     def examine(self, settings: Settings) -> None:
         from twolane.library import embedder_problem, engine
 
-        self.add("engine", engine())
+        self.add("engine", engine(settings))
         try:
             with open_library(settings) as library:
                 self._examine_database(library)
@@ -177,14 +176,15 @@ class _Checkup:
             kept = keep_copy(library.settings)
             for done in library.repair():
                 self.add("mended", done.reason)
-            self.add("copy", f"the database as it was is kept in {kept}")
+            told = f"the database as it was is kept in {kept}"
+            self.add("copy", told if kept else "none was kept: only pg_dump copies a server's")
             problems = library.check()
         for problem in problems[:_MOST_PROBLEMS]:
             self.add("database", f"{problem.path}: {problem.reason}", well=False)
         if len(problems) > _MOST_PROBLEMS:
             self.add("database", f"and {len(problems) - _MOST_PROBLEMS} more", well=False)
         if not problems:
-            self.add("database", f"{database_path(library.settings)} is sound")
+            self.add("database", f"{library.location} is sound")
             self.add("digest", library.digest())
         elif self.fix:
             self.add("database", "what is left cannot be mended: restore a backup", well=False)

@@ -1,0 +1,110 @@
+"""`twolane db`: the database itself: its tables, whether they are sound, copies of all of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from typer.models import TyperPath
+
+import twolane.interfaces.cli.output as output
+from twolane.interfaces import failures
+from twolane.interfaces.cli.guard import group
+from twolane.interfaces.cli.opening import PlainCall, open_library
+from twolane.interfaces.cli.options import require_utf8
+from twolane.model.errors import BadInput
+
+# A damaged database can have a problem per row; the first few say what is wrong.
+_MOST_PROBLEMS = 20
+
+
+def show(call: PlainCall) -> int:
+    """Show where the database is, and which version its tables have; changes nothing."""
+    settings = call.load().settings
+    from twolane.library import schema_of
+
+    found = schema_of(settings)
+    if not call.quiet:
+        output.say(("database  ", output.DIM), found.location)
+        if found.server:
+            output.say(("server    ", output.DIM), found.server)
+    if found.version == 0:
+        output.say(
+            ("tables    ", output.DIM), "none yet: twolane index FOLDER, or twolane db upgrade"
+        )
+        return failures.PROBLEMS
+    if found.version < found.known:
+        behind = f"version {found.version} of {found.known}: twolane db upgrade"
+        output.say(("tables    ", output.DIM), behind)
+        return failures.PROBLEMS
+    if not call.quiet:
+        output.say(("tables    ", output.DIM), f"version {found.version}, up to date")
+    return failures.OK
+
+
+def upgrade(call: PlainCall) -> None:
+    """Make the tables, or bring them to this version; others may go on meanwhile."""
+    settings = call.load().settings
+    from twolane.library import schema_of
+
+    before = schema_of(settings).version
+    with open_library(settings, create=True) as library:
+        location = library.location
+    now = schema_of(settings).version
+    if not call.quiet:
+        changed = f"version {before} is now {now}" if before else f"version {now} was made"
+        output.say(
+            f"{location}  tables: {changed if before != now else f'version {now}, as before'}"
+        )
+
+
+def check(call: PlainCall) -> int:
+    """Check the database from end to end; `twolane doctor` also looks at all around it."""
+    settings = call.load().settings
+    with open_library(settings) as library:
+        problems = library.check()
+        location = library.location
+    for problem in problems[:_MOST_PROBLEMS]:
+        output.say(("problem  ", output.BAD), f"{problem.path}: {problem.reason}")
+    if len(problems) > _MOST_PROBLEMS:
+        output.say(f"and {len(problems) - _MOST_PROBLEMS} more")
+    if problems:
+        output.say("mend it with: twolane doctor --fix")
+        return failures.PROBLEMS
+    if not call.quiet:
+        output.say(f"{location} is sound")
+    return failures.OK
+
+
+def copy(
+    call: PlainCall,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            click_type=TyperPath(),
+            help="Where to: a new file, or an empty database (postgresql://…).",
+        ),
+    ],
+) -> None:
+    """Copy everything into another database, of either kind, and verify it."""
+    settings = call.load().settings
+    require_utf8(target)
+    there = settings.changed(db=target)
+    if there.db == settings.db:
+        raise BadInput("a database cannot be copied into itself; name another one")
+    with open_library(settings) as library, open_library(there, create=True) as other:
+        done = library.copy_to(other)
+        location = other.location
+    if not call.quiet:
+        output.say(
+            f"{location}  {output.counted(done.documents, 'document')}, "
+            f"{output.counted(done.vectors, 'vector')}, verified"
+        )
+
+
+database = group(
+    "db",
+    "The database itself: its tables, checks, copies.",
+    {"status": show, "upgrade": upgrade, "check": check, "copy": copy},
+)

@@ -1,0 +1,370 @@
+"""The server: connections, transactions, who they are for, and errors at the edge."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
+from random import random
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.string import StrDumper
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from twolane.model import deadlines
+from twolane.model.errors import BadSetting, StoreBusy, StoreError, TooSlow
+from twolane.model.scope import Scope
+from twolane.stores.postgres.migrating import SCHEMA, applied, known, prepare
+
+log = logging.getLogger("twolane")
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+_T = TypeVar("_T")
+
+# A search asks for its lanes at once; more than this and a server of many users runs out.
+MOST_CONNECTIONS = 10
+# How long a statement may take for which nobody set a deadline: it is stuck, or was forgotten.
+_READ_SECONDS = 60.0
+_WRITE_SECONDS = 300.0
+# Two that write the same at once: one of them begins again, a little later.
+_PAUSE = 0.04
+# What is taken may be taken for good, so this is tried no more often.
+_TRIES = 5
+
+# Whose rows a transaction may see: everybody's, or one owner's.
+EVERYBODY = "*"
+
+# One message to the server begins a transaction and says all that holds for it.
+_BEGIN = (
+    "BEGIN ISOLATION LEVEL {level}; SET LOCAL statement_timeout = {timeout};"
+    " SET LOCAL lock_timeout = {patience}; SET LOCAL twolane.who = {who}; {then}"
+)
+# A number that is another one whenever somebody has committed a change.
+_REVISION = "SELECT sum(revision)::bigint FROM counters"
+_READING = "REPEATABLE READ READ ONLY"
+# What is read stays as it is until the end, so that nobody's change is lost unnoticed.
+CAREFUL = "REPEATABLE READ"
+# Every statement sees what others have committed: for work that is handed out.
+SHARING = "READ COMMITTED"
+
+
+class _Texts(StrDumper):
+    """Texts without what PostgreSQL cannot keep: the sign zero, and halves of signs."""
+
+    def dump(self, obj: str) -> Any:
+        if "\0" in obj:
+            obj = obj.replace("\0", "\ufffd")
+        try:
+            return super().dump(obj)
+        except UnicodeEncodeError:
+            return super().dump(obj.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+class Database:
+    """One schema of one database, shared by the threads of this process.
+
+    Every transaction says whose rows it is about, so that the server can keep to it.
+    """
+
+    def __init__(self, url: str, place: str, *, create: bool, busy_seconds: float) -> None:
+        self.place = place
+        self._busy_seconds = busy_seconds
+        self._lock = threading.Lock()
+        self._active: set[Connection] = set()
+        self._closed = False
+        with translated(place):
+            with _connected(url) as connection:
+                self.extensions = prepare(connection, place, create=create)
+            self._pool = ConnectionPool[Connection](
+                url,
+                min_size=1,
+                max_size=MOST_CONNECTIONS,
+                timeout=max(busy_seconds, 0.1),
+                configure=self._configure,
+                kwargs=_MANNERS,
+                num_workers=1,
+                open=True,
+            )
+
+    def _configure(self, connection: Connection) -> None:
+        from pgvector.psycopg import register_vector
+
+        _set_path(connection)
+        register_vector(connection)
+        connection.adapters.register_dumper(str, _Texts)
+
+    @contextmanager
+    def read(self, scope: Scope | None = None) -> Iterator[Connection]:
+        """A connection with one snapshot, for the scope's owner or for everybody.
+
+        TooSlow when the time of the question is over.
+        """
+        deadlines.check()
+        left = deadlines.left()
+        seconds = _READ_SECONDS if left is None else min(left, _READ_SECONDS)
+        who = EVERYBODY if scope is None or scope.owner is None else owned(scope.owner)
+        with (
+            translated(self.place),
+            self._begun(_READING, seconds, who, _REVISION) as (connection, revision),
+        ):
+            # All that is read belongs to this state, and many ask which one it is.
+            _revisions[connection] = revision
+            try:
+                yield connection
+            finally:
+                _revisions.pop(connection, None)
+                _end(connection, "ROLLBACK")
+
+    def write(self, work: Callable[[Connection], _T], level: str = CAREFUL) -> _T:
+        """What the work gives, done in one transaction as a whole or not at all.
+
+        It is done again where another transaction came in between, as long as others may be
+        waited for.
+        """
+        until = time.monotonic() + self._busy_seconds
+        for attempt in count():
+            try:
+                with translated(self.place):
+                    return self._written(work, level)
+            except StoreBusy as error:
+                if not _is_worth_repeating(error, attempt) or time.monotonic() > until:
+                    raise
+                # Not in step with whoever else begins again.
+                time.sleep(_PAUSE * random() * min(attempt + 1, 10))  # noqa: S311
+        raise AssertionError("a loop that returns or raises")
+
+    @contextmanager
+    def outside_transaction(self) -> Iterator[Connection]:
+        """A connection without a transaction, for CREATE INDEX CONCURRENTLY and its like."""
+        with translated(self.place), self._connection() as connection:
+            connection.execute("SET statement_timeout = 0")
+            connection.execute(_who(connection, EVERYBODY))
+            try:
+                yield connection
+            finally:
+                with suppress(psycopg.Error):
+                    connection.execute("RESET statement_timeout; RESET twolane.who")
+
+    def close(self) -> None:
+        """Close every connection, breaking off what is being read; twice is harmless."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            active = list(self._active)
+        for connection in active:
+            with suppress(psycopg.Error):
+                connection.cancel_safe(timeout=2)
+        self._pool.close(timeout=5)
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        if self._closed:
+            raise StoreError("the library is closed; open it again to use it")
+        with self._pool.connection() as connection:
+            with self._lock:
+                self._active.add(connection)
+            try:
+                yield connection
+            finally:
+                with self._lock:
+                    self._active.discard(connection)
+
+    @contextmanager
+    def _begun(
+        self, level: str, seconds: float, who: str, then: str = "SELECT 0"
+    ) -> Iterator[tuple[Connection, int]]:
+        """A connection in a transaction, and the number that its first statement gave."""
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._connection())
+            try:
+                number = self._begin(connection, level, seconds, who, then)
+            except psycopg.OperationalError:
+                if not connection.broken:
+                    raise
+                # The server was started again: others that are broken are let go with this one.
+                stack.close()
+                self._pool.check()
+                connection = stack.enter_context(self._connection())
+                number = self._begin(connection, level, seconds, who, then)
+            yield connection, number
+
+    def _begin(
+        self, connection: Connection, level: str, seconds: float, who: str, then: str
+    ) -> int:
+        """Begin a transaction; the number that its first statement gives."""
+        begin = _BEGIN.format(
+            level=level,
+            timeout=max(1, round(seconds * 1000)),
+            patience=max(1, round(self._busy_seconds * 1000)),
+            who=sql.Literal(who).as_string(connection),
+            then=then,
+        )
+        cursor = connection.execute(begin.encode())
+        while cursor.nextset():
+            continue
+        ((number,),) = cursor.fetchall()
+        return int(number)
+
+    def _written(self, work: Callable[[Connection], _T], level: str) -> _T:
+        with self._begun(level, _WRITE_SECONDS, EVERYBODY) as (connection, _):
+            try:
+                done = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                _end(connection, "ROLLBACK")
+                raise
+            return done
+
+
+# Every statement is planned for its own values: a plan for any would not use an index that serves
+# one generation, nor would a pooler between us and the server know it.
+_MANNERS: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
+
+
+def owned(owner: str) -> str:
+    """How a transaction names an owner; nobody can call themselves everybody."""
+    return f"={owner}"
+
+
+def look(url: str, place: str) -> tuple[int, int, str]:
+    """The version of the tables, the one that we know, and what answers; nothing is changed."""
+    with translated(place), _connected(url) as connection:
+        ((server,),) = rows(connection, "SHOW server_version")
+        extensions = rows(
+            connection,
+            "SELECT extname || ' ' || extversion FROM pg_extension"
+            " WHERE extname IN ('vector', 'pg_trgm') ORDER BY extname DESC",
+        )
+        told = ", ".join((f"PostgreSQL {server}", *(name for (name,) in extensions)))
+        return applied(connection, place), known()[-1].number, told
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Connection]:
+    """A connection of its own, before there is a pool."""
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # What the driver says of an address may hold a part of its password.
+        raise BadSetting(
+            "the address of the database cannot be read; write it as "
+            "postgresql://user@host/name, with % and the code for each special sign"
+        ) from None
+    with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+        _set_path(connection)
+        connection.execute(_who(connection, EVERYBODY))
+        yield connection
+
+
+def _who(connection: Connection, who: str) -> bytes:
+    return f"SET twolane.who = {sql.Literal(who).as_string(connection)}".encode()
+
+
+def _set_path(connection: Connection) -> None:
+    # Extensions are where the database's owner wanted them; our tables are in a schema of ours.
+    where = "SELECT DISTINCT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n"
+    found = connection.execute(f"{where} ON n.oid = e.extnamespace").fetchall()
+    others = [name for (name,) in found if name not in (SCHEMA, "pg_catalog")]
+    path = sql.SQL(", ").join(map(sql.Identifier, dict.fromkeys((SCHEMA, "public", *others))))
+    connection.execute(sql.SQL("SET search_path TO {}").format(path))
+    # Notices tell what was there already.
+    connection.execute("SET client_min_messages = warning")
+
+
+def _end(connection: Connection, statement: str) -> None:
+    # A connection that is broken has no transaction any more.
+    with suppress(psycopg.Error):
+        connection.execute(statement.encode())
+
+
+# The state that a connection's open transaction reads.
+_revisions: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
+
+
+def revision_of(connection: Connection) -> int:
+    """The number of the state that a transaction reads; a change makes it another one."""
+    known = _revisions.get(connection)
+    return int(rows(connection, _REVISION)[0][0]) if known is None else known
+
+
+@contextmanager
+def unhurried(connection: Connection) -> Iterator[None]:
+    """Let what is asked inside end in any case: every later question needs it as well."""
+    _set_timeout(connection, _READ_SECONDS)
+    with deadlines.unhurried():
+        yield
+    left = deadlines.left()
+    if left is not None:
+        _set_timeout(connection, left)
+
+
+def _set_timeout(connection: Connection, seconds: float) -> None:
+    run(connection, f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}")
+
+
+def rows(connection: Connection, statement: str, values: Any = None) -> list[Any]:
+    """All rows of a statement; what they hold is known to the statement, not to the checker."""
+    return connection.execute(statement.encode(), values).fetchall()
+
+
+def run(connection: Connection, statement: str, values: Any = None) -> int:
+    """Run a statement that gives no rows; how many it changed."""
+    return connection.execute(statement.encode(), values).rowcount
+
+
+def run_all(connection: Connection, statement: str, values: list[tuple[Any, ...]]) -> None:
+    """Run a statement for each of the values, in one go."""
+    if values:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement.encode(), values)
+
+
+# Somebody else was quicker; the same work may succeed now.
+_OVERTAKEN = (errors.SerializationFailure, errors.DeadlockDetected)
+_TAKEN = (errors.UniqueViolation, errors.ForeignKeyViolation)
+
+
+def _is_worth_repeating(error: StoreBusy, attempt: int) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, _OVERTAKEN) or (isinstance(cause, _TAKEN) and attempt < _TRIES)
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Turn the driver's errors into ours, cause kept."""
+    try:
+        yield
+    except errors.QueryCanceled as error:
+        if deadlines.is_over():
+            raise TooSlow(deadlines.reason()) from error
+        raise TooSlow(f"{place}: {_said(error)}") from error
+    except (*_OVERTAKEN, *_TAKEN, errors.LockNotAvailable) as error:
+        raise StoreBusy(
+            f"{place} is being changed by others; try again ({_said(error)})"
+        ) from error
+    except (errors.TooManyConnections, PoolTimeout) as error:
+        raise StoreBusy(f"{place} has no connection left; try again later") from error
+    except PoolClosed as error:
+        raise StoreError("the library is closed; open it again to use it") from error
+    except errors.InsufficientPrivilege as error:
+        raise StoreError(
+            f"{place}: {_said(error)}; let the owner of the database run `twolane db upgrade`"
+        ) from error
+    except psycopg.OperationalError as error:
+        raise StoreError(f"cannot reach {place}: {_said(error)}") from error
+    except psycopg.Error as error:
+        raise StoreError(f"{place}: {_said(error)}") from error
+
+
+def _said(error: psycopg.Error) -> str:
+    """The first line of what the server said, without a statement that may hold a text."""
+    told = error.diag.message_primary or str(error)
+    return told.strip().partition("\n")[0]

@@ -1,0 +1,195 @@
+"""Who is near a vector: exactly where few passages count, through an index where many do.
+
+First documents are chosen, then their passages are looked at one by one: what is told of a
+document is computed from all of its passages, whichever way it was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from twolane.model.candidate import NearChunk, Neighbour
+from twolane.stores.postgres.database import Connection, rows, run
+from twolane.stores.postgres.expressions import Condition
+
+if TYPE_CHECKING:
+    from twolane.ports.vectors import Vector
+
+# A generation of more passages than this gets an index: comparing all takes too long.
+EXACTLY = 20_000
+# The passages of so many documents are compared one by one in any case: none can be missed.
+FEW = 5_000
+# How many passages the index looks at for each question, at least; more find more of the nearest.
+_SEEN = 400
+# The index has four bytes a number up to here, and two bytes a number up to there.
+_WHOLE_NUMBERS, _HALF_NUMBERS = 2000, 4000
+
+# Documents in scope by their best passage, all passages compared.
+_SCAN = """
+SELECT v.document FROM vectors AS v JOIN documents AS d ON d.row = v.document
+WHERE v.generation = {generation} AND {condition}
+GROUP BY v.document, d.id HAVING max(-(v.embedding <#> %s)) >= %s
+ORDER BY max(-(v.embedding <#> %s)) DESC, d.id LIMIT %s"""
+
+# How many documents are in scope, counted no further than it matters.
+_COUNT = """
+SELECT count(*) FROM (
+    SELECT 1 FROM documents AS d WHERE {condition} LIMIT %s) AS counted"""
+
+# The nearest passages in scope, as the index of the generation finds them.
+_INDEXED = """
+SELECT v.document FROM vectors AS v JOIN documents AS d ON d.row = v.document
+WHERE v.generation = {generation} AND {condition}
+ORDER BY v.embedding::{kind}({dimensions}) <#> %s::{kind}({dimensions}) LIMIT %s"""
+
+# All passages of the documents that were chosen.
+_PASSAGES = """
+SELECT d.id, d.languages, v.position, -(v.embedding <#> %s), v.row
+FROM vectors AS v JOIN documents AS d ON d.row = v.document
+WHERE v.generation = {generation} AND v.document = ANY(%s) ORDER BY d.id, v.position"""
+
+_DETAILS = "SELECT row, embedding, sentences FROM vectors WHERE row = ANY(%s)"
+
+_INDEXES = """
+SELECT 1 FROM pg_indexes
+WHERE schemaname = 'twolane' AND tablename = 'vectors' AND indexname = %s"""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a generation's vectors, as `VectorIndex.nearest` says it."""
+
+    generation: int
+    vector: Vector
+    condition: Condition
+    limit: int
+    floor: float
+    detail: int
+
+
+def index_name(generation: int) -> str:
+    """The name of the index of a generation's vectors."""
+    return f"vectors_near_{generation}"
+
+
+def kind_of(dimensions: int) -> str | None:
+    """The type under which vectors are indexed; None for those that no index takes."""
+    if dimensions <= _WHOLE_NUMBERS:
+        return "vector"
+    return "halfvec" if dimensions <= _HALF_NUMBERS else None
+
+
+def neighbours(connection: Connection, asked: Question) -> list[Neighbour]:
+    """Documents in scope by their best passage, best first, ties by id."""
+    if asked.limit <= 0:
+        return []
+    return _told(connection, asked, _chosen(connection, asked))
+
+
+def _chosen(connection: Connection, asked: Question) -> list[int]:
+    found = _by_index(connection, asked) if _is_large(connection, asked) else None
+    return _by_scan(connection, asked) if found is None else found
+
+
+def _is_large(connection: Connection, asked: Question) -> bool:
+    if not rows(connection, _INDEXES, (index_name(asked.generation),)):
+        return False
+    condition, values = asked.condition
+    statement = _COUNT.format(condition=condition)
+    ((count,),) = rows(connection, statement, (*values, FEW + 1))
+    return bool(count > FEW) and asked.limit < count
+
+
+def _by_scan(connection: Connection, asked: Question) -> list[int]:
+    condition, values = asked.condition
+    statement = _SCAN.format(generation=asked.generation, condition=condition)
+    vector = _written(asked.vector)
+    bound = (*values, vector, asked.floor, vector, asked.limit)
+    return [row for (row,) in rows(connection, statement, bound)]
+
+
+def _by_index(connection: Connection, asked: Question) -> list[int] | None:
+    """Documents of the nearest passages; None where the index did not find enough of them.
+
+    A document may have several near passages, so more of these are asked for.
+    """
+    dimensions = len(asked.vector)
+    condition, values = asked.condition
+    statement = _INDEXED.format(
+        generation=asked.generation,
+        condition=condition,
+        kind=kind_of(dimensions),
+        dimensions=dimensions,
+    )
+    passages = asked.limit * 4
+    # The index goes on until there are enough in scope, nearest first.
+    run(connection, "SET LOCAL hnsw.iterative_scan = strict_order")
+    run(connection, f"SET LOCAL hnsw.ef_search = {min(1000, max(_SEEN, passages))}")
+    run(connection, "SET LOCAL enable_seqscan = off")
+    found = rows(connection, statement, (*values, _written(asked.vector), passages))
+    run(connection, "SET LOCAL enable_seqscan = on")
+    documents = list(dict.fromkeys(row for (row,) in found))
+    return documents if len(documents) >= asked.limit else None
+
+
+def _told(connection: Connection, asked: Question, chosen: Sequence[int]) -> list[Neighbour]:
+    statement = _PASSAGES.format(generation=asked.generation)
+    passages: dict[str, list[Any]] = {}
+    for row in rows(connection, statement, (_written(asked.vector), list(chosen))):
+        passages.setdefault(row[0], []).append(row)
+    found = [
+        one for held in passages.values() if (one := _neighbour(held)).similarity >= asked.floor
+    ]
+    found.sort(key=lambda one: (-one.similarity, one.id))
+    found = found[: asked.limit]
+    return _detailed(connection, asked, found, passages) if asked.detail else found
+
+
+def _neighbour(passages: Sequence[Any]) -> Neighbour:
+    """A document by its best passage; whatever is told of all its passages is told here."""
+    id, languages, position, similarity, _ = min(passages, key=_nearness)
+    mean = sum(passage[3] for passage in passages) / len(passages)
+    return Neighbour(id, tuple(languages), position, float(similarity), float(mean))
+
+
+def _nearness(passage: Any) -> tuple[float, int]:
+    return -passage[3], passage[2]
+
+
+def _detailed(
+    connection: Connection,
+    asked: Question,
+    found: Sequence[Neighbour],
+    passages: dict[str, list[Any]],
+) -> list[Neighbour]:
+    """The same with the vector of the best passage, and so many of the nearest ones."""
+    nearest = {one.id: sorted(passages[one.id], key=_nearness)[: asked.detail] for one in found}
+    shown = [passage[4] for held in nearest.values() for passage in held]
+    details = {row: rest for row, *rest in rows(connection, _DETAILS, (shown,))}
+    return [
+        replace(
+            one,
+            vector=as_array(details[nearest[one.id][0][4]][0]),
+            chunks=tuple(
+                NearChunk(position, float(similarity), bytes(details[row][1]))
+                for _, _, position, similarity, row in nearest[one.id]
+            ),
+        )
+        for one in found
+    ]
+
+
+def as_array(vector: object) -> Vector:
+    """A vector as the driver gives it, as one of ours that nobody else holds."""
+    import numpy as np
+
+    given = vector.to_numpy() if hasattr(vector, "to_numpy") else vector
+    return np.array(given, dtype=np.float32)
+
+
+def _written(vector: Vector) -> Any:
+    from pgvector import Vector as Written
+
+    return Written(vector)
