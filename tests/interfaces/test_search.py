@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from math import exp
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,11 @@ RESULT_KEYS = {
     "lines",
     "snippet",
     "contributions",
-    "signs",
+    "ranks",
+    "matched",
+    "foreign",
     "copies",
     "copy_of",
-    "boosts",
 }
 
 
@@ -114,17 +116,17 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     assert {one["lane"] for one in result["contributions"]} >= {"lexical", "dense"}
     assert set(result["contributions"][0]) == {
         "lane",
-        "rank",
-        "score",
-        "weight",
-        "vote",
+        "feature",
         "value",
-        "abstained",
-        "matched",
-        "counterpart",
+        "weight",
+        "share",
+        "parallel",
     }
-    total = sum(one["value"] for one in result["contributions"])
-    assert result["score"] == pytest.approx(total)
+    assert result["ranks"]["lexical"] == 1
+    assert result["matched"] == ["green", "tea"]
+    for one in result["contributions"]:
+        assert one["share"] == pytest.approx(one["weight"] * one["value"], abs=0.001)
+    assert result["relevance"] == pytest.approx(1 / (1 + exp(-result["score"])), abs=0.001)
 
 
 def test_limit(indexed: Cli) -> None:
@@ -206,10 +208,17 @@ def test_archived_documents_are_out_unless_asked_for(twolane: Cli, tmp_path: Pat
     assert twolane("get", "old.md").stdout == "A quagga.\n"
 
 
-def test_explain_shows_what_each_lane_gave(indexed: Cli) -> None:
-    """--explain lists rank, score, weight, vote, value and words of each lane, and times."""
+def test_explain_shows_what_each_feature_gave(indexed: Cli) -> None:
+    """--explain lists score, ranks, words and what each feature gave, and times."""
     said = indexed("search", "green tea", "--explain", "-n", "1").stdout
-    for word in ("rank 1", "score", "weight 1", "vote", "value", "matched green, tea", "ms"):
+    for word in (
+        "lexical rank 1",
+        "score",
+        "how well its words fit",
+        "+++",
+        "holds green, tea",
+        "ms",
+    ):
         assert word in said
 
 
@@ -230,16 +239,13 @@ def test_copies_are_named_and_say_so(twolane: Cli, tmp_path: Path) -> None:
     assert found["results"][0]["copies"] == ["vault/old/mill.md"]
 
 
-def test_explain_says_that_a_lane_abstained(indexed: Cli) -> None:
-    """A lane that cannot judge a document of another language is shown to abstain."""
+def test_explain_says_what_is_in_another_language(indexed: Cli) -> None:
+    """A document in none of the query's languages, which words hardly judge, is told so."""
     answer = indexed.json("search", "how do I steep the tea")
-    abstained = {
-        result["path"]
-        for result in answer["results"]
-        if any(one["abstained"] for one in result["contributions"])
-    }
-    assert abstained == {"garden/Компост.md"}
-    assert "abstained" in indexed("search", "how do I steep the tea", "--explain").stdout
+    foreign = {result["path"] for result in answer["results"] if result["foreign"]}
+    assert foreign == {"garden/Компост.md"}
+    said = indexed("search", "how do I steep the tea", "--explain").stdout
+    assert "in another language than the query" in said
 
 
 def test_no_results_is_no_failure(indexed: Cli) -> None:

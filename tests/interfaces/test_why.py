@@ -24,7 +24,8 @@ KEYS = {
     "relevance",
     "found",
     "copy_of",
-    "unjudged_ahead",
+    "foreign",
+    "contributions",
     "obstacles",
     "opinions",
     "words",
@@ -42,7 +43,7 @@ def test_the_verdict_comes_first(indexed: Cli) -> None:
     lines = indexed("why", "green tea", "kitchen/green tea.md").stdout.splitlines()
     assert lines[0].startswith("It is 1st of ")
     assert lines[1] == "kitchen/green tea.md  Green tea"
-    assert lines[3].split() == ["lane", "rank", "score", "weight", "vote", "value"]
+    assert lines[3].split() == ["lane", "rank", "share"]
     rows = {line.split()[0]: line for line in lines[4:] if line}
     assert {"lexical", "dense"} <= set(rows)
     assert "green (title, headings, body)" in rows["words"]
@@ -84,11 +85,7 @@ def test_json(indexed: Cli) -> None:
         "lane",
         "hits",
         "rank",
-        "score",
-        "weight",
-        "vote",
-        "value",
-        "abstained",
+        "share",
         "reason",
     }
     assert said["words"][0] == {
@@ -96,7 +93,6 @@ def test_json(indexed: Cli) -> None:
         "held": True,
         "fields": ["body"],
         "taken_for": [],
-        "translations": [],
     }
     assert set(said["passage"]) == {"heading", "lines", "similarity"}
     assert (said["obstacles"], said["suggestion"], said["degraded"]) == ([], None, [])
