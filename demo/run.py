@@ -50,7 +50,7 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("search", "-n", "1", "как не упасть на льду"),
     ),
     (
-        "Why is it there? Each lane shows what it gave.",
+        "Why is it there? Each line is something that speaks for it.",
         ("search", "-n", "2", "--explain", "running a race"),
     ),
     ("How complete is the index?", ("status",)),
