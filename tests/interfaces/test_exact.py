@@ -20,9 +20,11 @@ def test_exact_mode(indexed: Cli) -> None:
 def test_explain_shows_the_lanes(indexed: Cli) -> None:
     """`--explain` prints what letters and names gave."""
     shown = indexed("search", "--explain", "-n", "1", "kitchen/green tea.md").stdout
-    assert "identity  rank 1" in shown
+    assert "identity rank 1" in shown
+    assert "its name" in shown
     shown = indexed("search", "--explain", "--mode", "exact", "teep gre").stdout
-    assert "exact     rank 1" in shown
+    assert "exact rank 1" in shown
+    assert "the letters as typed" in shown
 
 
 def test_why_in_exact_mode(indexed: Cli) -> None:

@@ -83,7 +83,7 @@ def test_an_answer_says_that_nothing_is_relevant(indexed: Cli) -> None:
     explained = indexed("search", "scissors", "--mode", "lexical", "--explain").stdout
     assert "nothing relevant" not in explained
     assert "relevance 0." in explained
-    assert "coverage 1" in explained
+    assert "words in one passage      1.00" in explained
 
 
 def test_words_need_no_quotes(indexed: Cli) -> None:
@@ -96,10 +96,10 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     """The JSON of a search has exactly the promised keys; those not built yet are null."""
     answer = indexed.json("search", "green tea", "-n", "1")
     assert set(answer) == KEYS
-    assert answer["answerable"] is None
+    assert answer["answerable"] is True
     assert answer["next"] is None or isinstance(answer["next"], str)
     assert (answer["intent"], answer["repairs"]) == ("keywords", [])
-    assert answer["plan"] == {"lexical": 1.0, "dense": 0.5, "identity": 1.0}
+    assert answer["plan"] == {"lexical": 1.0, "dense": 1.0, "identity": 1.0}
     assert set(answer["lanes"]) == {"lexical", "dense", "identity"}
     assert all(set(lane) == {"hits", "ms"} for lane in answer["lanes"].values())
     assert answer["degraded"] == []

@@ -43,7 +43,7 @@ def test_values_are_spelled_as_they_are_set(twolane: Cli) -> None:
     """What is shown can be written into the file or the environment."""
     said = twolane("settings", "--all").stdout
     assert "search.semantic = true  (default)" in said
-    assert "search.relevance_file = (unset)  (default)" in said
+    assert "ranking.model_file = (unset)  (default)" in said
     said = twolane("settings", TWOLANE_SEARCH_SEMANTIC="false").stdout
     assert "search.semantic = false" in said
 

@@ -214,6 +214,8 @@ def _show_result(
 def _scored(result: Result) -> str:
     """The score, the ranks in the lanes, and the words that were found."""
     said = [f"score {result.score:.2f}"]
+    if result.relevance is not None:
+        said.append(f"relevance {result.relevance:.2f}")
     said += [f"{lane.value} rank {rank}" for lane, rank in result.ranks.items()]
     if result.foreign:
         said.append("in another language than the query")
