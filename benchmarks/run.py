@@ -50,6 +50,8 @@ NAMES = (
     "hostile",
     "walk",
     "faults",
+    "embedder_faults",
+    "damage",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

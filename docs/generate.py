@@ -175,6 +175,7 @@ def _allowed(one: Field[Any]) -> str:
     kinds: dict[str, tuple[str, Any]] = {
         "Path | None": ("a path", None),
         "Path | Address | None": ("a path or an address", None),
+        "Address | None": ("an address", None),
         "bool": ("`true` or `false`", None),
         "str": ("a text", ""),
         "Secret": ("a text, never shown", ""),

@@ -106,6 +106,16 @@ class TestGenerations:
         assert store.vectors.generations()[0].reason is None
         assert four in {each.number for each in store.vectors.generations()}
 
+    def test_the_first_name_of_the_model_stays(self, store: Stores) -> None:
+        """What a server called the model is kept with the generation, and never replaced."""
+        number = store.vectors.open_generation(space()).number
+        assert store.vectors.note_model(number, "tiny-v1") == "tiny-v1"
+        assert store.vectors.note_model(number, "tiny-v2") == "tiny-v1"
+        assert store.vectors.open_generation(space()).answered_by == "tiny-v1"
+        assert [one.answered_by for one in store.vectors.generations()] == ["tiny-v1"]
+        with pytest.raises(TwolaneError):
+            store.vectors.note_model(number + 1, "tiny-v1")
+
     def test_something_always_serves(self, store: Stores) -> None:
         """Who serves is neither held back nor dropped, unless another one takes its place."""
         one = store.vectors.open_generation(space("one")).number

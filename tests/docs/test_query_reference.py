@@ -10,7 +10,7 @@ import pytest
 from tests.builders import open_library
 from tests.docs.pages import REFERENCE, coded, read, rows, section
 from twolane.query import Filters, parse
-from twolane.query.scanner import DEEPEST, NAMES
+from twolane.query.syntax import DEEPEST, NAMES
 from twolane.text.tokens import words_of
 
 PAGE = read(REFERENCE / "query-language.md")

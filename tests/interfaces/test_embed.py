@@ -29,6 +29,13 @@ def test_missing_vectors_are_made(twolane: Cli, vault: Path) -> None:
     assert twolane("embed", "-q").stdout == ""
 
 
+def test_something_moves_from_the_first_second(twolane: Cli, vault: Path) -> None:
+    """While the model loads, a terminal says so; then the passages are counted."""
+    twolane("index", vault, "--no-wait")
+    said = twolane.on_terminal("embed")
+    assert said.index("loading the model") < said.index("embedding passages")
+
+
 def test_a_missing_embedder_is_a_failure(
     twolane: Cli, vault: Path, no_model: Callable[[Cli], Cli]
 ) -> None:

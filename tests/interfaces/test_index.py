@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -29,6 +30,16 @@ def test_a_run_says_what_became_of_the_files(twolane: Cli, vault: Path) -> None:
     assert done.stderr == ""
 
 
+def test_the_report_says_how_long_all_of_it_took(twolane: Cli, vault: Path) -> None:
+    """The vectors and the whole command have their times, in text and in JSON."""
+    last = twolane("index", vault).stdout.splitlines()[-1]
+    embedding, whole = map(float, re.findall(r"embedded in ([\d.]+) s; ([\d.]+) s in all", last)[0])
+    assert embedding <= whole
+    said = twolane.json("index", vault)
+    assert said["seconds"] >= said["collections"][0]["seconds"] + said["embedding"]["seconds"]
+    assert re.fullmatch(r"0 passages embedded; [\d.]+ s in all", twolane("embed").stdout.strip())
+
+
 def test_what_did_not_change_is_left_alone(twolane: Cli, vault: Path) -> None:
     """A second run reads only what changed, and takes out what is gone."""
     twolane("index", vault)
@@ -45,7 +56,7 @@ def test_json_report(twolane: Cli, vault: Path) -> None:
     """The report as JSON has a part for each folder and one for the embedding."""
     write(vault, {"blob.md": b"\x00\x01\x02" * 100})
     report = twolane.json("index", vault)
-    assert set(report) == {"collections", "embedding", "degraded"}
+    assert set(report) == {"collections", "embedding", "degraded", "seconds"}
     (one,) = report["collections"]
     assert one["collection"] == "Мои notes"
     assert [(each["path"], each["code"]) for each in one["problems"]] == [("blob.md", "binary")]
@@ -132,7 +143,7 @@ def test_a_missing_embedder_leaves_the_text_indexed(
     done = broken("index", vault)
     assert done.stderr.startswith("warning: ")
     assert "pip install" in done.stderr
-    assert "dense" in done.stdout
+    assert "not all of it can be found by meaning yet" in done.stdout
     assert broken.json("search", "green tea")["results"]
     broken("index", vault, "--strict", code=1)
     assert broken.json("index", vault)["degraded"][0]["lane"] == "dense"

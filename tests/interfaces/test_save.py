@@ -24,7 +24,7 @@ def test_a_bookmark_is_saved_and_added_to(twolane: Cli) -> None:
     }
     held = twolane.json("get", "Ants")
     assert (held["kind"], held["tags"]) == ("bookmark", ["to read", "insects"])
-    assert "held already" in twolane("save", "https://example.org/ants").stdout
+    assert "unchanged" in twolane("save", "https://example.org/ants").stdout
 
 
 def test_texts_are_saved(twolane: Cli, tmp_path: Path) -> None:
@@ -52,6 +52,14 @@ def test_a_text_is_not_taken_for_a_file(twolane: Cli) -> None:
     assert "there is no file 'a thought about kites'" in said
     assert "echo TEXT | twolane save -" in said
     assert not twolane.db.exists()
+
+
+def test_one_passage_is_embedded_at_once(twolane: Cli) -> None:
+    """The model of this machine is loaded and asked before the command ends."""
+    real = twolane.where(TWOLANE_EMBEDDING_EMBEDDER="use")
+    assert "embed" not in real("save", "-", stdin=b"A kite flies in the evening.").stderr
+    assert real.json("status")["pending"] == 0
+    assert real.json("search", "toys in the wind", "--mode", "semantic")["results"]
 
 
 def test_what_has_no_vectors_yet_is_told_of(twolane: Cli, tmp_path: Path) -> None:

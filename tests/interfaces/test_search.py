@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from math import exp
@@ -50,6 +51,7 @@ RESULT_KEYS = {
     "foreign",
     "copies",
     "copy_of",
+    "file",
 }
 
 
@@ -61,7 +63,7 @@ def paths(cli: Cli, *words: str) -> list[str]:
 def test_results_are_numbered_and_say_where_they_are(indexed: Cli) -> None:
     """A result shows its title, path and lines, heading path, passage and tags."""
     lines = indexed("search", "scissors", "--mode", "lexical").stdout.splitlines()
-    assert lines[0] == "1. Pruning tomatoes"
+    assert re.fullmatch(r"1\. Pruning tomatoes  \d+%", lines[0])
     assert lines[1].startswith("   garden/Tomatoes.md:")
     assert "Tools" in lines[1]
     assert "clean scissors" in lines[2]
@@ -76,7 +78,7 @@ def test_an_answer_says_that_nothing_is_relevant(indexed: Cli) -> None:
         "--mode",
         "lexical",
     )
-    assert indexed(*query).stdout.startswith("nothing relevant; nearest:\n\n1. Pruning tomatoes\n")
+    assert indexed(*query).stdout.startswith("nothing relevant; nearest:\n\n1. Pruning tomatoes  ")
     answer = indexed.json(*query)
     assert answer["answerable"] is False
     assert answer["results"][0]["relevance"] < 0.5
@@ -244,7 +246,7 @@ def test_explain_says_what_is_in_another_language(indexed: Cli) -> None:
     answer = indexed.json("search", "how do I steep the tea")
     foreign = {result["path"] for result in answer["results"] if result["foreign"]}
     assert foreign == {"garden/Компост.md"}
-    said = indexed("search", "how do I steep the tea", "--explain").stdout
+    said = indexed("search", "how do I steep the tea", "--explain", "--all").stdout
     assert "in another language than the query" in said
 
 

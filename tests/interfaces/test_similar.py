@@ -41,6 +41,7 @@ def test_json(cooked: Cli) -> None:
     assert [one["path"] for one in said["results"]][-1] == "chess.md"
     first = said["results"][0]
     assert set(first) == {
+        "file",
         "id",
         "kind",
         "collection",

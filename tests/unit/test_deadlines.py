@@ -23,8 +23,8 @@ from twolane.model.scope import Scope, Word
 from twolane.ports.documents import Facets, PutCollection
 from twolane.results.results import results_of
 from twolane.stores.memory import memory_stores
+from twolane.stores.sql.documents import SqlDocuments
 from twolane.stores.sqlite import open_stores
-from twolane.stores.sqlite.documents import SqliteDocuments
 from twolane.stores.sqlite.lexical import SqliteLexical
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -35,8 +35,8 @@ class SlowWords(SqliteLexical):
 
     def candidates(self, words: Sequence[Word], scope: Scope, **how: Any) -> list[DocumentTerms]:
         if any(word.text == "endless" for word in words):
-            with self._db.read() as connection:
-                connection.execute(ENDLESS).fetchall()
+            with self._db.reading() as session:
+                session.rows(ENDLESS)
         return super().candidates(words, scope, **how)
 
 
@@ -147,10 +147,10 @@ def test_why_ends_in_time(tmp_path: Path) -> None:
 def test_a_list_ends_in_time(tmp_path: Path) -> None:
     """Filters alone: where the list takes too long, the answer is empty and says why."""
 
-    class SlowList(SqliteDocuments):
+    class SlowList(SqlDocuments):
         def list(self, *arguments: object, **options: object) -> list:  # type: ignore[override,type-arg]
-            with self._db.read() as connection:
-                return connection.execute(ENDLESS).fetchall()
+            with self._db.reading() as session:
+                return session.rows(ENDLESS)
 
     with library(tmp_path, documents=SlowList, search={"query_seconds": 0.3}) as asked:
         answer = asked.search("kind:note")
@@ -161,10 +161,10 @@ def test_a_list_ends_in_time(tmp_path: Path) -> None:
 def test_an_empty_answer_does_not_wait_for_its_reason(tmp_path: Path) -> None:
     """Where nothing is found, and why takes too long, the answer is empty all the same."""
 
-    class SlowFacets(SqliteDocuments):
+    class SlowFacets(SqlDocuments):
         def facets(self, scope: Scope) -> Facets:
-            with self._db.read() as connection:
-                connection.execute(ENDLESS).fetchall()
+            with self._db.reading() as session:
+                session.rows(ENDLESS)
             return super().facets(scope)
 
     with library(tmp_path, documents=SlowFacets, search={"query_seconds": 0.3}) as asked:

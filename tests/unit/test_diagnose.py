@@ -12,8 +12,8 @@ import pytest
 from tests.builders import indexed_library, open_library, write_notes
 from twolane import Capability, Kind, Library, Mode, Scope, Settings
 from twolane.explain.why import Diagnosis
-from twolane.explain.why.parts import droppable, parts_of, without
-from twolane.explain.why.restrictions import spelling
+from twolane.explain.why.restrictions import clause_text
+from twolane.explain.why.suggesting import droppable, parts_of, without
 from twolane.explain.why.values import Change, ObstacleKind, Opinion, Origin, Standing
 from twolane.explain.why.wording import ordinal
 from twolane.model.answer import Lane
@@ -528,7 +528,7 @@ class TestParts:
         """A demand reads as it could have been typed, and means the same when it is."""
         query = parse(text)
         assert query.clause is not None
-        again = parse(spelling(query.clause))
+        again = parse(clause_text(query.clause))
         assert again.clause == query.clause
 
 

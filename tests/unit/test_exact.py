@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.builders import COLLECTION, prepared, put
@@ -134,6 +134,7 @@ def test_places_are_where_it_stands(text: str, around: str) -> None:
 
 
 @given(st.text(max_size=60))
+@example("Ǣ")
 def test_spelling_is_settled(text: str) -> None:
     """What was folded once is not folded further by case, accents or spaces."""
     assert spelled(spelled(text)) == spelled(text)

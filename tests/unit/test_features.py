@@ -41,7 +41,8 @@ def features(
     known = {key: 1 for word in (*words, *order) for key in word.keys} | (frequency or {})
     told = Frequencies(10, known, dict.fromkeys(FIELDS, 4.0))
     document = counted(asked, *passages, title=title, sequence=sequence)
-    return WordFeatures(words, order, told).of(document)[0]
+    matched = WordFeatures(words, order, told).of(document)
+    return matched.features if matched else {}
 
 
 def test_words_that_are_not_there_have_no_features() -> None:

@@ -22,6 +22,8 @@ from twolane.evaluation.fits import Asked, adopt, ask_set, fit_again, fit_suite,
 from twolane.evaluation.fitting import (
     BASES,
     HYBRID,
+    LEXICAL,
+    SEMANTIC,
     Basis,
     FitSet,
     JudgedQuery,
@@ -41,7 +43,6 @@ from twolane.ranking.background import Usual
 from twolane.ranking.model import LanguageWeights, Scorer, Weights, chance
 from twolane.ranking.model_files import known_model, model_in, packaged_model
 
-LEXICAL, SEMANTIC = BASES[1:]
 SPACE = HashingEmbedder().space
 SHIPPED = packaged_model()
 BOTH = (Lane.LEXICAL, Lane.DENSE)
@@ -133,7 +134,7 @@ class TestWeights:
             judged.append(JudgedQuery(f"q{number}", candidates, grades))
         sets = [FitSet("any", tuple(judged))]
         prior = SHIPPED.spaces[-1].hybrid if held else None
-        if not module.says_something(sets, basis):
+        if all(len({max(0, grade) for _, _, grade in each}) < 2 for each in queries):
             with pytest.raises(BadInput, match="relevant document among its candidates"):
                 fit(sets, basis, prior)
             return

@@ -62,7 +62,7 @@ def marked(text: str, query: str, *, language: str | None = "en", held: str = "e
 def cut(text: str, query: str, length: int) -> str:
     """The snippet of the text for the query."""
     words = sought(words_of(query, ["en", "ru"]))
-    return snippet(text, mentions(text, words, ["en"]), words, length)
+    return snippet(text, mentions(text, words, ["en"]), length)
 
 
 def visible(markup: str) -> str:
@@ -135,16 +135,10 @@ def test_single_character_is_marked_alone() -> None:
     )
 
 
-def test_a_word_weighs_as_much_as_its_commonest_term() -> None:
-    """Any term answers a word, so the rarest must not make it look rare; unknown words weigh 1."""
-    words = [Word("a", ("rare", "common")), Word("b", ("unknown",)), Word("a", ("rare", "common"))]
-    assert sought(words, {"rare": 9.0, "common": 2.0}).weights == (2.0, 1.0)
-
-
 def test_a_repeated_word_is_one_word() -> None:
-    """A word that the query says twice weighs once and is no neighbour of itself."""
+    """A word that the query says twice counts once and is no neighbour of itself."""
     words = sought(words_of("run runs", ["en"]))
-    assert words.weights == (1.0,)
+    assert len(words.needles) == 1
     assert words.pairs == ()
 
 
@@ -166,13 +160,6 @@ def test_shows_the_cluster_with_most_distinct_words() -> None:
     assert "<mark>run</mark> and a <mark>race</mark> <mark>day</mark>" in shown
     assert shown.startswith("…")
     assert shown.endswith("…")
-
-
-def test_rare_words_count_more() -> None:
-    """One rare word is shown before two common ones."""
-    text = "common words. " + "filler " * 60 + "the rarity is here"
-    words = sought(words_of("common words rarity", ["en"]), {"rariti": 9.0})
-    assert "<mark>rarity</mark>" in snippet(text, mentions(text, words, ["en"]), words, 60)
 
 
 def test_words_side_by_side_are_preferred() -> None:
@@ -254,7 +241,7 @@ def test_mentions_are_apart_and_in_order(text: str, query: str) -> None:
     ends = [0] + [one.end for one in found]
     assert all(one.start >= end for one, end in zip(found, ends, strict=False))
     assert all(one.start < one.end <= len(text) for one in found)
-    assert all(0 < one.words < 1 << len(words.weights) for one in found)
+    assert all(0 < one.words < 1 << len(words.needles) for one in found)
 
 
 @given(texts)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.builders import inventory, open_library, write_notes
 from twolane import Capability, Draft, Kind, Library, Scope, Settings
 from twolane.ingest.drafting import drafted
-from twolane.ingest.exchange.json_rows import read_json, written
+from twolane.ingest.exchange.json_rows import document_line, read_json
 from twolane.ingest.exchange.rows import BadRow, Row
 from twolane.model.document import Collection
 from twolane.model.errors import BadDraft
@@ -385,4 +385,4 @@ def test_any_object_is_a_draft_or_a_clear_reason(value: dict[str, Any]) -> None:
             document = drafted(row.draft).document
         except BadDraft:
             continue
-        assert written(Draft.of(document))
+        assert document_line(Draft.of(document))

@@ -143,6 +143,23 @@ def test_language_of_a_passage(text: str, language: str | None) -> None:
     assert language_of(text, LANGUAGES) == language
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Half marathon training, title: Half marathon in twelve weeks", "en"),
+        ("Genres: comedy, drama Tags: adolescence, indie, quirky", "en"),
+        ("John DiMaggio, John Kassir, Dee Bradley Baker", "en"),
+        ("Tags: musical, vampires, vampire, fantasy, tom", "en"),
+        ("sudo apt install ./tussock_4.2_amd64.deb", "en"),
+        ("Rechnung Heizung Wartung bezahlt Freitag Termin Handwerker", "de"),
+        ("Liste courses fromage pommes beurre lessive boulangerie", "fr"),
+    ],
+)
+def test_a_short_text_is_foreign_only_where_that_is_sure(text: str, language: str) -> None:
+    """Names, tags and commands are in the usual language; words that only one has decide."""
+    assert language_of(text, LANGUAGES) == language
+
+
 def test_a_short_passage_follows_its_surroundings() -> None:
     """Where a passage says little, the document's language is believed; a clear one is not bent."""
     assert language_of("Pasta al forno", LANGUAGES, usual="en") == "en"

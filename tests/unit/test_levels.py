@@ -107,8 +107,10 @@ def test_only_settings_reads_the_environment() -> None:
 
 
 def test_only_the_library_names_adapters() -> None:
-    """Concrete stores, embedders and sources are imported by the library's `adapters` alone."""
-    adapters = re.compile(r"(?:embedding\.|ingest\.)?(?:stores|embedders|sources)\b")
+    """Adapters of stores, models and sources are imported by the library's `adapters` alone."""
+    adapters = re.compile(
+        r"(?:embedding\.|ingest\.)?(?:stores|embedders|rerankers|chat\.openai|sources)\b"
+    )
     for name, path in modules().items():
         if name == "library.adapters" or adapters.match(name):
             continue

@@ -34,9 +34,7 @@ def write(vault: Path, path: str, text: str) -> Path:
     return file
 
 
-def paths(
-    library: Library, query: str, mode: Mode | str = Mode.HYBRID, **scope: object
-) -> list[str]:
+def paths(library: Library, query: str, mode: Mode = Mode.HYBRID, **scope: object) -> list[str]:
     answer = library.search(query, mode=mode, scope=Scope(**scope))  # type: ignore[arg-type]
     assert not answer.degraded
     return [str(result.path) for result in answer.results]

@@ -533,6 +533,63 @@ def test_another_model_stops_the_work(server: Server, tmp_path: Path) -> None:
         assert library.embed().embedded == 1
 
 
+def test_another_process_notices_another_model(server: Server, tmp_path: Path) -> None:
+    """The name of the model is kept with its vectors; `revision` makes them anew by another one."""
+    write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
+    tiny = {"model": "tiny", "dimensions": DIMENSIONS}
+    settings = settings_for(server.url, tmp_path / "d.db", embedding=tiny)
+
+    def by(model: str) -> Answer:
+        return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
+
+    server.answer = by("tiny-v1\0")
+    with Library.open(settings=settings) as library:
+        library.index(tmp_path / "notes")
+        assert library.embed().embedded == 1
+        with Library.open(settings=settings.changed(db=tmp_path / "copy.db")) as copy:
+            library.copy_to(copy)
+    server.answer = by("tiny-v2")
+    write_notes(tmp_path / "notes", {"rye.md": "# Rye\n\nBread."})
+    for db in (tmp_path / "copy.db", tmp_path / "d.db"):
+        with Library.open(settings=settings.changed(db=db)) as library:
+            told = [one.reason for one in library.search("tea").degraded]
+            assert any("'tiny-v2'" in one and "'tiny-v1?'" in one for one in told)
+    with Library.open(settings=settings) as library:
+        library.index(tmp_path / "notes")
+        done = library.embed()
+        assert (done.embedded, done.failed) == (0, 0)
+        assert done.stopped is not None
+        assert "'tiny-v2'" in done.stopped
+        # The server is put right: nothing has to be started anew.
+        server.answer = by("tiny-v1\0")
+        assert library.embed().embedded == 1
+    server.answer = by("tiny-v2")
+    anew = settings.changed(embedding={"revision": "second"})
+    with Library.open(settings=anew) as library:
+        assert library.embed().embedded == 2
+        assert not library.search("tea").degraded
+
+
+@pytest.mark.parametrize("given", [[10**400] * DIMENSIONS, [[1.0] * DIMENSIONS]])
+def test_what_is_no_list_of_numbers_is_no_vector(
+    server: Server, embedder: OpenAiEmbedder, given: list[Any]
+) -> None:
+    """Numbers that are too large are told as such, and so are vectors of single tokens."""
+    server.answer = lambda body, number: (200, {}, {"data": [{"index": 0, "embedding": given}]})
+    with pytest.raises(BadVectors, match="does not hold 1 vectors"):
+        embedder.embed_passages(["tea"])
+
+
+@pytest.mark.parametrize("data", ['[{"index": Infinity}]', '[{"index": 0, "embedding": [1e400]}]'])
+def test_numbers_beyond_all_bounds_are_no_vectors(
+    server: Server, embedder: OpenAiEmbedder, data: str
+) -> None:
+    """Numbers that no vector can hold are told as such."""
+    server.answer = lambda body, number: (200, {}, f'{{"data": {data}}}'.encode())
+    with pytest.raises(BadVectors):
+        embedder.embed_passages(["tea"])
+
+
 def test_what_was_given_up_is_tried_again_when_the_server_is_well(
     server: Server, tmp_path: Path
 ) -> None:

@@ -251,3 +251,21 @@ class TestBatches:
         fill(many, Counting())
         rate = many.queue.progress(1).rate
         assert rate is not None and rate > 0
+
+
+def test_the_first_passages_are_told_soon(many: Stores) -> None:
+    """Also where the speed is known and batches could be large, the first ones are small."""
+    embedder = HashingEmbedder()
+    generation = many.vectors.open_generation(embedder.space)
+    many.queue.complete(generation.number, (), rate=1e6)
+    told: list[int] = []
+    fill(
+        many,
+        embedder,
+        generation,
+        settings=SETTINGS,
+        progress=lambda progress: told.append(progress.ready),
+    )
+    assert told[0] == 0
+    assert 0 < told[1] <= 8
+    assert told[-1] == 100

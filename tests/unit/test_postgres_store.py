@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 
 from tests.builders import COLLECTION, embed, phrase, prepared, put, space, unit, word
 from tests.postgres_server import BLANK, Server
+from twolane import Library, Settings
 from twolane.model import deadlines
 from twolane.model.deadlines import Deadline
 from twolane.model.document import Amendment, Batch, Collection, Prepared, Stems
@@ -29,9 +31,10 @@ from twolane.model.errors import (
 from twolane.model.scope import Scope
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
-from twolane.stores.postgres import documents as documents_module
 from twolane.stores.postgres import lexemes, migrating, nearest, open_stores
-from twolane.stores.postgres.database import Database, rows, unhurried
+from twolane.stores.postgres.changing import Changing
+from twolane.stores.postgres.database import Database, Session
+from twolane.stores.postgres.vectors import PostgresVectors
 
 X, Y = unit(1, 0, 0, 0), unit(0, 1, 0, 0)
 
@@ -55,8 +58,8 @@ def blank(postgres: Server) -> Iterator[str]:
 
 def database_of(store: Stores) -> Database:
     """The database under a store."""
-    assert isinstance(store.documents, documents_module.PostgresDocuments)
-    return store.documents._db
+    assert isinstance(store.vectors, PostgresVectors)
+    return store.vectors._db
 
 
 class TestMigrations:
@@ -166,16 +169,13 @@ class TestManyWriters:
         """A batch that is being written does not stop the save of another document."""
         began, go_on = threading.Event(), threading.Event()
 
-        def slow(connection: object) -> None:
-            from twolane.stores.postgres.changing import Changing
-
-            assert isinstance(connection, psycopg.Connection)
-            Changing(connection).make([Batch(COLLECTION, upserts=[prepared("slow", "ant")])])
+        def slow(session: Session) -> None:
+            Changing(session).make([Batch(COLLECTION, upserts=[prepared("slow", "ant")])])
             began.set()
             assert go_on.wait(20)
 
         with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(database_of(store).write, slow)
+            waiting = pool.submit(database_of(store).writing, slow)
             assert began.wait(20)
             put(store, prepared("quick", "bee"))
             assert set(store.documents.get(["slow", "quick"])) == {"quick"}
@@ -246,21 +246,33 @@ class TestTheWall:
             ("chunks", "owner"),
             ("vectors", "owner"),
             ("tags", "owner"),
+            ("own_words", "owner"),
+            ("own_letters", "owner"),
         ):
-            with database_of(store).read(Scope(owner="ann")) as connection:
-                assert rows(connection, f"SELECT DISTINCT {columns} FROM {table}") == [("ann",)]
-            with database_of(store).read(Scope(owner="zoe")) as connection:
-                assert rows(connection, f"SELECT {columns} FROM {table}") == []
+            with database_of(store).reading(Scope(owner="ann")) as session:
+                assert session.rows(f"SELECT DISTINCT {columns} FROM {table}") == [("ann",)]
+            with database_of(store).reading(Scope(owner="zoe")) as session:
+                assert session.rows(f"SELECT {columns} FROM {table}") == []
 
     def test_whoever_says_nothing_sees_nothing(self, store: Stores) -> None:
         """A connection of which nobody said whose it is shows no row, and changes none."""
         with psycopg.connect(database_of(store)._pool.conninfo) as stranger:
-            for table in ("documents", "texts", "chunks", "vectors", "tags", "tokens", "receipts"):
+            for table in (
+                *("documents", "texts", "chunks", "vectors", "tags", "tokens", "receipts"),
+                *("own_words", "own_letters"),
+            ):
                 found = stranger.execute(f"SELECT count(*) FROM twolane.{table}".encode())
                 assert found.fetchone() == (0,), table
             gone = stranger.execute("DELETE FROM twolane.documents")
             assert gone.rowcount == 0
         assert len(store.documents.list(Scope())) == 3
+
+    def test_searches_read_words_and_letters_behind_the_wall(self) -> None:
+        """Only what writes, counts for the check and mends reads the tables themselves."""
+        folder = Path(lexemes.__file__).parent
+        direct = re.compile(r"(?:FROM|JOIN) (?:words|letters)\b")
+        reading = {path.stem for path in folder.glob("*.py") if direct.search(path.read_text())}
+        assert reading <= {"maintenance", "writing"}
 
     def test_nobody_can_call_themselves_everybody(self, store: Stores) -> None:
         """An owner whose name is the sign for everybody sees what is theirs: nothing."""
@@ -292,10 +304,10 @@ class TestIndexes:
         exact = store.vectors.nearest(many, X, Scope(), limit=10, detail=2)
         store.maintenance.settle()
         store.maintenance.settle()
-        with database_of(store).read() as connection:
+        with database_of(store).reading() as session:
             question = nearest.Question(many, X, ("true", []), 10, -1.0, 0)
-            assert nearest._is_large(connection, question)
-            assert nearest._by_index(connection, question) is not None
+            assert nearest._is_large(session, question)
+            assert nearest._by_index(session, question) is not None
         again = store.vectors.nearest(many, X, Scope(), limit=10, detail=2)
         assert [one.id for one in again] == [one.id for one in exact]
         assert [one.chunks for one in again] == [one.chunks for one in exact]
@@ -316,9 +328,114 @@ class TestIndexes:
         store.vectors.set_state({other: GenerationState.SERVING})
         store.vectors.set_state({many: None})
         store.maintenance.settle()
-        with database_of(store).read() as connection:
+        with database_of(store).reading() as session:
             there = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vectors_near%'"
-            assert rows(connection, there) == []
+            assert session.rows(there) == []
+
+
+class TestPathEndings:
+    """A document is named by the end of its path, found through an index."""
+
+    def test_the_end_of_a_path_names_a_document(self, store: Stores) -> None:
+        """Case makes no difference, half a name is none, and signs of patterns are signs."""
+        put(
+            store,
+            prepared("a", path="trips/2024/Ёлка.md"),
+            prepared("b", path="old/100%_a.md"),
+            prepared("c", path="x" * 700 + "/long.md"),
+        )
+        for name, ids in (
+            ("ёлка.md", ["a"]),
+            ("2024/ЕЛКА.md", ["a"]),
+            ("лка.md", []),
+            ("100%_A.md", ["b"]),
+            ("%_a.md", []),
+            ("long.md", ["c"]),
+            ("x" * 700 + "/long.md", ["c"]),
+        ):
+            assert list(store.documents.resolve([name], Scope())) == ids, name
+
+    def test_rows_of_an_earlier_version_are_found_and_brought_up_to_date(
+        self, store: Stores
+    ) -> None:
+        """They have no end noted; settling notes it, and an index is asked for all."""
+        put(store, prepared("a", path="trips/Ant.md"))
+        forget = "UPDATE documents SET path_end = NULL"
+        database_of(store).writing(lambda session: session.run(forget))
+        assert list(store.documents.resolve(["ant.md"], Scope())) == ["a"]
+        store.maintenance.settle()
+        with database_of(store).reading() as session:
+            assert session.rows("SELECT path_end FROM documents") == [("dm.tna/spirt/",)]
+            session.run("SET LOCAL enable_seqscan = off")
+            plan = session.rows(
+                "EXPLAIN SELECT id FROM documents WHERE path_end >= ? AND path_end < ?",
+                ("dm.tna/", "dm.tna0"),
+            )
+        assert "documents_by_path_end" in str(plan)
+
+
+class TestListening:
+    """Who embeds hears of new documents at once."""
+
+    def test_a_save_of_another_process_wakes(self, store: Stores, postgres_url: str) -> None:
+        """Soon after it is committed; a change that leaves no work wakes nobody."""
+        other = open_stores(postgres_url)
+        woken = threading.Event()
+        try:
+            store.queue.listen(woken.set)
+            # Once when it begins to listen.
+            assert woken.wait(10)
+            woken.clear()
+            other.documents.apply(PutCollection(Collection("other")))
+            assert not woken.wait(0.3)
+            put(other, prepared("a", "ant"))
+            assert woken.wait(5)
+        finally:
+            other.maintenance.close()
+
+
+class TestReplica:
+    """Searches ask a copy of the database while there is one."""
+
+    def copied(self, url: str, replica: str) -> Stores:
+        return open_stores(url, replica=(replica, "the copy"))
+
+    def test_searches_ask_the_copy(self, store: Stores, postgres_url: str) -> None:
+        """Through a session that cannot write; what changes something asks the original."""
+        read_only = f"{postgres_url}?options=-c%20default_transaction_read_only%3Don"
+        put(store, prepared("a", "ant"))
+        stores = self.copied(postgres_url, f"{read_only}&application_name=copy")
+        try:
+            found = stores.searched.lexical.candidates([word("ant")], Scope(), every=True, limit=9)
+            assert [one.id for one in found] == ["a"]
+            put(stores.searched, prepared("b", "bee"))
+            assert [one.id for one in stores.searched.documents.list(Scope())] == ["a", "b"]
+            assert stores.maintenance.degraded() is None
+            with database_of(store).reading() as session:
+                asked = "SELECT count(*) > 0 FROM pg_stat_activity WHERE application_name = 'copy'"
+                assert session.rows(asked) == [(True,)]
+        finally:
+            stores.maintenance.close()
+
+    def test_the_original_answers_for_a_copy_that_is_down(
+        self, store: Stores, postgres_url: str
+    ) -> None:
+        """It says so, and answers within the time of a search."""
+        put(store, prepared("a", "ant"))
+        stores = self.copied(postgres_url, "postgresql://nobody@127.0.0.1:9/none")
+        started = time.monotonic()
+        try:
+            found = stores.searched.lexical.candidates([word("ant")], Scope(), every=True, limit=9)
+            assert [one.id for one in found] == ["a"]
+            assert "replica does not answer" in str(stores.searched.maintenance.degraded())
+            settings = Settings(embedding={"embedder": "none"})
+            with Library(stores, settings) as library:
+                answer = library.search("ant")
+            assert [one.id for one in answer.results] == ["a"]
+            assert any("replica" in one.reason for one in answer.degraded)
+            assert time.monotonic() - started < 5
+        finally:
+            stores.maintenance.close()
 
 
 class TestTime:
@@ -330,9 +447,9 @@ class TestTime:
         with (
             pytest.raises(TooSlow, match="longer than"),
             deadlines.within(Deadline(0.2)),
-            database_of(store).read() as connection,
+            database_of(store).reading() as session,
         ):
-            rows(connection, "SELECT pg_sleep(20)")
+            session.rows("SELECT pg_sleep(20)")
         assert time.monotonic() - started < 5
         put(store, prepared("a", "ant"))
 
@@ -344,19 +461,19 @@ class TestTime:
     def test_what_everybody_needs_ends_in_any_case(self, store: Stores) -> None:
         """The time of the question does not count for it, and counts again afterwards."""
 
-        def ask(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-            with unhurried(connection):
-                rows(connection, "SELECT pg_sleep(0.5)")
+        def ask(session: Session) -> None:
+            with session.unhurried():
+                session.rows("SELECT pg_sleep(0.5)")
             ended.append(True)
-            rows(connection, "SELECT pg_sleep(5)")
+            session.rows("SELECT pg_sleep(5)")
 
         ended: list[bool] = []
         with (
             pytest.raises(TooSlow),
             deadlines.within(Deadline(0.3)),
-            database_of(store).read() as connection,
+            database_of(store).reading() as session,
         ):
-            ask(connection)
+            ask(session)
         assert ended
 
     def test_a_server_that_was_started_again_is_asked_again(
@@ -385,15 +502,15 @@ class TestTime:
         """Whoever finds none free waits, and is then told that the store is busy."""
         database = Database(postgres_url, "here", create=False, busy_seconds=0.2)
         try:
-            held = [database.read() for _ in range(10)]
+            held = [database.reading() for _ in range(10)]
             for one in held:
                 one.__enter__()
-            with pytest.raises(StoreBusy, match="no connection left"), database.read():
+            with pytest.raises(StoreBusy, match="no connection left"), database.reading():
                 pass
             for one in held:
                 one.__exit__(None, None, None)
-            with database.read() as connection:
-                assert rows(connection, "SELECT 1") == [(1,)]
+            with database.reading() as session:
+                assert session.rows("SELECT 1") == [(1,)]
         finally:
             database.close()
 
@@ -403,9 +520,9 @@ class TestTime:
         began = threading.Event()
 
         def read() -> None:
-            with database.read() as connection:
+            with database.reading() as session:
                 began.set()
-                rows(connection, "SELECT pg_sleep(30)")
+                session.rows("SELECT pg_sleep(30)")
 
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(read)

@@ -34,6 +34,11 @@ NEUTRAL = {
     "embedding.request_seconds",
     "embedding.request_tries",
     "embedding.threads",
+    "embedding.revision",
+    "embedding.requests_per_minute",
+    "embedding.tokens_per_minute",
+    "postgres.connections",
+    "postgres.replica",
     "embedding.query_prompt",
     "embedding.passage_prompt",
     "index.languages",
@@ -47,7 +52,6 @@ NEUTRAL = {
     "ranking.common_share",
     "search.embed_seconds",
     "search.query_seconds",
-    "ranking.phrasing_weight",
     "ranking.model_file",
     "embedding.save_seconds",
     "embedding.passage_tries",
@@ -82,6 +86,8 @@ NEUTRAL = {
     "server.requests_per_minute",
     "server.log_queries",
     "server.judgments",
+    *(one for one in DECLARED if one.startswith(("rerank.", "expand.", "stages."))),
+    "experiment.reranking",
 }
 
 
@@ -157,7 +163,14 @@ def test_optional_presets_are_asked_for_by_name() -> None:
     """What takes long is left out of an ablation of everything, and measured when it is named."""
     usual = {preset.name for preset in selected(Settings())}
     optional = {preset.name for preset in VARIATIONS if preset.optional}
-    assert optional == {"no-centring", "embedder-use", "embedder-e5", "embedder-ensemble"}
+    assert optional == {
+        "no-centring",
+        "embedder-use",
+        "embedder-e5",
+        "embedder-ensemble",
+        "rerank-replace",
+        "rerank-replace-whole",
+    }
     assert not usual & optional
     asked = [preset.name for preset in selected(Settings(), ["embedder-e*"])]
     assert asked == ["default", "embedder-e5", "embedder-ensemble"]

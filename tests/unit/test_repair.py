@@ -16,8 +16,7 @@ from twolane.model.document import Collection, Stems
 from twolane.model.scope import Scope, Word
 from twolane.ports.documents import PutCollection
 from twolane.query import parse
-from twolane.query.repair import TRUST, repaired
-from twolane.query.vocabulary import Vocabulary
+from twolane.query.repair import TRUST, Vocabulary, repaired
 from twolane.stores.memory import memory_stores
 from twolane.text.spelling import in_cyrillic, other_layout, rough
 from twolane.text.tokens import stream
@@ -286,6 +285,7 @@ def test_a_right_word_is_no_slip(typed: str, held: str) -> None:
         ("докер", "docker", "transliteration"),
         ("privet", "привет", "transliteration"),
         ("borsch", "борщ", "transliteration"),
+        ("borscht", "борщ", "transliteration"),
     ],
 )
 def test_a_right_word_is_widened_by_its_kin(typed: str, held: str, kind: str) -> None:

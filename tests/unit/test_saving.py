@@ -371,7 +371,7 @@ def test_what_comes_after_a_change_does_not_undo_it(tmp_path: Path) -> None:
         raise StoreBusy("another process writes")
 
     stores = open_stores(tmp_path / "x.db")
-    stores.documents._settling.settle = settle  # type: ignore[attr-defined]
+    stores.maintenance._settling.settle = settle  # type: ignore[attr-defined]
     with Library(stores, Settings()) as library:
         assert library.save(Draft("a", title="Ant")).created
         assert library.delete("a")[0].changed

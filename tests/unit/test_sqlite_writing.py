@@ -15,7 +15,7 @@ from twolane.model.document import Batch, Collection, Prepared
 from twolane.model.scope import Scope
 from twolane.ports import Stores
 from twolane.ports.documents import Part, PutCollection
-from twolane.stores.sqlite import checkpoints, open_stores, writing
+from twolane.stores.sqlite import connections, open_stores, writing
 from twolane.stores.sqlite.database import Database
 from twolane.stores.sqlite.document_rows import values_of
 
@@ -35,8 +35,8 @@ def many(count: int, *, start: int = 0, words: str = "heron") -> list[Prepared]:
 
 def test_the_log_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer that never rests has its log put into the file, and leaves none when it closes."""
-    monkeypatch.setattr(checkpoints, "_STEP", 20)
-    monkeypatch.setattr(checkpoints, "_MOST", 200)
+    monkeypatch.setattr(connections, "_STEP", 20)
+    monkeypatch.setattr(connections, "_MOST", 200)
     store = opened(tmp_path / "x.db")
     log = tmp_path / "x.db-wal"
     longest = 0
@@ -53,7 +53,7 @@ def test_the_log_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_is_purged_leaves_the_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A purge leaves nothing behind, even while the log is being put into the file."""
-    monkeypatch.setattr(checkpoints, "_STEP", 1)
+    monkeypatch.setattr(connections, "_STEP", 1)
     store = opened(tmp_path / "x.db")
     for turn in range(5):
         batch = many(60, start=60 * turn)
@@ -71,8 +71,8 @@ def test_a_reader_in_the_way_hinders_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While somebody reads what the log cannot yet replace, it grows, and all can be written."""
-    monkeypatch.setattr(checkpoints, "_STEP", 1)
-    monkeypatch.setattr(checkpoints, "_MOST", 2)
+    monkeypatch.setattr(connections, "_STEP", 1)
+    monkeypatch.setattr(connections, "_MOST", 2)
     store = opened(tmp_path / "x.db")
     reader = Database.open(tmp_path / "x.db", create=False)
     with reader.outside_transaction() as connection:

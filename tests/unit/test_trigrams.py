@@ -110,11 +110,11 @@ def test_few_unsettled_documents_may_wait(store: Stores) -> None:
             return int(connection.execute("SELECT count(*) FROM unsettled").get)
 
     put(store, *(prepared(f"{n:05}", "drum") for n in range(30)))
-    store.documents._settling.settle(beyond=30)
+    store.maintenance._settling.settle(beyond=30)
     assert unsettled() == 30
     put(store, prepared("more", "drum"))
     assert unsettled() == 31
-    store.documents._settling.settle(beyond=30)
+    store.maintenance._settling.settle(beyond=30)
     assert unsettled() == 0
     assert len(store.lexical.substring("drum", Scope(), limit=5000)) == 32
 

@@ -16,7 +16,7 @@ from twolane.embedding.centring import block, centred_query, same_means
 from twolane.model.errors import EmbedderError, EmbedderUnavailable
 from twolane.model.space import Generation, GenerationState, Space
 from twolane.ports import Stores
-from twolane.ports.embedder import Embedder
+from twolane.ports.embedder import Embedder, Named
 from twolane.ports.generations import fullest, in_use
 from twolane.ports.vectors import VectorIndex
 
@@ -147,6 +147,12 @@ def _instead(missing: Generation, chosen: Generation) -> str:
     )
 
 
+def expect_model(embedder: Embedder, generation: Generation) -> None:
+    """Let the embedder refuse what another model answers than the one that made these vectors."""
+    if generation.answered_by and isinstance(embedder, Named):
+        embedder.answered_by = generation.answered_by
+
+
 def embed_query(
     served: Served,
     text: str,
@@ -158,6 +164,7 @@ def embed_query(
     Where the space is centred, so is the query: by the mean of its language if that is clear.
     """
     generation = served.generation
+    expect_model(served.embedder, generation)
     try:
         vector = served.embedder.embed_query(text)
     except EmbedderError:

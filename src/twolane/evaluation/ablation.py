@@ -13,7 +13,6 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ import twolane
 from twolane import BadInput, Library, Settings
 from twolane.evaluation.comparing import Comparison, compare
 from twolane.evaluation.figures import change_with_interval, milliseconds, share
-from twolane.evaluation.files import store_new, write_text
 from twolane.evaluation.golden import GoldenSet
 from twolane.evaluation.indexes import bench, golden_digest, ranking_code
 from twolane.evaluation.metrics import MEASURES
@@ -31,11 +29,11 @@ from twolane.evaluation.runs import (
     DEPTH,
     Run,
     load_run,
-    machine,
     percentile,
     plain_settings,
     run_golden,
     save_run,
+    store_measurement,
 )
 from twolane.evaluation.runs import FORMAT as RUN_FORMAT
 
@@ -225,19 +223,16 @@ def save_ablation(ablation: Ablation, folder: Path, label: str) -> Path:
     can be kept; votes and scores are only in the runs themselves.
     """
     presets = {row.preset.name: row.preset for row in ablation.rows}
-    document = {
-        "format": FORMAT,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    content = {
         "measure": ablation.measure,
         "commit": ablation.rows[0].run.commit,
+        # The code that was measured, which may have been edited meanwhile.
         "code": ablation.code,
-        "machine": dict(machine()),
         "settings": dict(plain_settings(ablation.settings)),
         "presets": [_preset(one) for one in presets.values()],
         "sets": [_set(rows, ablation.measure) for rows in ablation.by_set.values()],
     }
-    text = json.dumps(document, ensure_ascii=False) + "\n"
-    return store_new(folder, label, str(document["created"]), lambda path: write_text(path, text))
+    return store_measurement(folder, label, FORMAT, content)
 
 
 def figures(row: Measured, measure: str) -> dict[str, Any]:

@@ -5,20 +5,16 @@ It belongs to one embedding space; another model needs a calibration of its own.
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from twolane import BadInput, Candidate, EmbedderUnavailable, Library, Mode, Settings, Space
-from twolane.evaluation.files import store_new, write_text
 from twolane.evaluation.golden import GoldenQuery, GoldenSet, Names, as_references
-from twolane.evaluation.indexes import ranking_code
-from twolane.evaluation.runs import machine
+from twolane.evaluation.runs import store_measurement
 from twolane.model.scope import EVERYBODY
 
 # Documents beyond this rank are less similar than a thousand others; they are only counted.
@@ -248,17 +244,8 @@ def _reaching(ordered: Sequence[float], at: float) -> int:
 
 def save_calibration(calibration: Calibration, folder: Path) -> Path:
     """Write the calibration into the folder under a name of its own."""
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    document = {
-        "format": FORMAT,
-        "created": created,
-        "code": ranking_code(),
-        "machine": dict(machine()),
-        **as_json(calibration),
-    }
-    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     label = f"calibration-{calibration.space.embedder}"
-    return store_new(folder, label, created, lambda path: write_text(path, text))
+    return store_measurement(folder, label, FORMAT, as_json(calibration), indent=1)
 
 
 def as_json(calibration: Calibration) -> dict[str, Any]:

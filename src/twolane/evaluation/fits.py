@@ -7,29 +7,30 @@ weights are worth on what they have not seen.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from twolane import BadInput, EmbedderUnavailable, Library, Space
 from twolane.evaluation.calibration import names_by_id
-from twolane.evaluation.files import store_new, write_text
+from twolane.evaluation.files import write_text
 from twolane.evaluation.fitting import (
     BASES,
     HYBRID,
     MEANING,
+    SEMANTIC,
+    Basis,
     FitSet,
     JudgedQuery,
     Report,
     fit,
     fit_report,
-    says_something,
+    with_stages,
 )
 from twolane.evaluation.golden import GoldenSet, as_references
-from twolane.evaluation.indexes import ranking_code
-from twolane.evaluation.runs import machine
+from twolane.evaluation.runs import store_measurement
 from twolane.evaluation.suites import Suite, SuiteSet
 from twolane.model.answer import Feature
 from twolane.ranking.background import SAMPLE, Usual, usual_in
@@ -38,17 +39,23 @@ from twolane.ranking.model_files import model_text
 
 FORMAT = "twolane-fit/1"
 
+T = TypeVar("T")
+
 # What is usual in most spaces, before any index was looked at.
 _ANYWHERE = Usual(0.05, 0.12)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A set with its candidates, the space that they were found in, and what is usual there."""
+    """A set with its candidates, the space that they were found in, and what is usual there.
+
+    `reranker` is what read the best of them, if anything did.
+    """
 
     fit_set: FitSet
     space: Space
     usual: Usual
+    reranker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +101,24 @@ def ask_set(
         FitSet(golden.name, tuple(queries), weight, group),
         status.generation.space,
         usual_in(sample, _ANYWHERE),
+        library.reranker,
     )
 
 
 def fit_suite(suite: Suite, shipped: RankingModel, ask: Callable[[SuiteSet], Asked]) -> Fit:
-    """The model that a suite of sets makes; its threshold stays that of the shipped one.
-
-    Words alone, or meaning alone, may bring too little to learn from; they stay as they were.
-    """
+    """The model that a suite of sets makes; its threshold stays that of the shipped one."""
     asked = [ask(one) for one in suite.sets]
     space = _one_space(asked)
     priors = _priors(shipped, space)
     unknown = _for_any_space(asked, shipped)
     sets = [_with_mean(one, 0.0) for one in asked]
     reports = {
-        basis.name: fit_report(sets, basis, suite.together)
-        if basis is HYBRID or says_something(sets, basis)
-        else Report(basis.name, priors[basis.name])
-        for basis in BASES
+        basis.name: _fitted_or_kept(
+            basis,
+            partial(fit_report, sets, basis, suite.together),
+            Report(basis.name, priors[basis.name]),
+        )
+        for basis in with_stages(BASES, sets)
     }
     usual = Usual(0.0, round(sum(one.usual.deviation for one in asked) / len(asked), 3))
     known = SpaceWeights(
@@ -122,7 +129,9 @@ def fit_suite(suite: Suite, shipped: RankingModel, ask: Callable[[SuiteSet], Ask
         reports["semantic"].weights,
     )
     lexical = reports["lexical"].weights
-    model = replace(shipped, lexical=lexical, spaces=(known, unknown)).before(shipped)
+    model = replace(
+        shipped, lexical=lexical, spaces=(known, unknown), reranker=asked[0].reranker
+    ).before(shipped)
     return Fit(model, space, tuple(reports.values()))
 
 
@@ -130,11 +139,12 @@ def _for_any_space(asked: Sequence[Asked], shipped: RankingModel) -> SpaceWeight
     """The weights for spaces that nobody fitted: those of this one, told by what is usual."""
     sets = [_with_mean(one, one.usual.mean) for one in asked]
     known = shipped.of_space(None)
-    weights = {basis.name: fit(sets, basis) for basis in BASES if says_something(sets, basis)}
+    bases = {basis.name: basis for basis in with_stages(BASES, sets)}
+    hybrid, semantic = bases[HYBRID.name], bases[SEMANTIC.name]
     return replace(
         known,
-        hybrid=weights["hybrid"],
-        semantic=weights.get("semantic", known.semantic),
+        hybrid=fit(sets, hybrid),
+        semantic=_fitted_or_kept(semantic, partial(fit, sets, semantic), known.semantic),
     )
 
 
@@ -152,19 +162,16 @@ def _with_mean(asked: Asked, mean: float) -> FitSet:
 
 
 def fit_again(asked: Sequence[Asked], shipped: RankingModel) -> Fit:
-    """The shipped model fitted again to judgments of one's own, and held to what it was.
-
-    Words alone, or meaning alone, may bring too little to learn from; they stay as they were.
-    """
+    """The shipped model fitted again to judgments of one's own, and held to what it was."""
     space = _one_space(asked)
     sets = [one.fit_set for one in asked]
     known = shipped.of_space(space)
     priors = _priors(shipped, space)
     fitted = {
-        basis.name: fit(sets, basis, priors[basis.name])
-        if basis is HYBRID or says_something(sets, basis)
-        else priors[basis.name]
-        for basis in BASES
+        basis.name: _fitted_or_kept(
+            basis, partial(fit, sets, basis, priors[basis.name]), priors[basis.name]
+        )
+        for basis in with_stages(BASES, sets)
     }
     again = replace(
         known,
@@ -174,8 +181,20 @@ def fit_again(asked: Sequence[Asked], shipped: RankingModel) -> Fit:
         hybrid=fitted["hybrid"],
         semantic=fitted["semantic"],
     )
-    model = replace(shipped, lexical=fitted["lexical"], spaces=(again,)).before(shipped)
+    model = replace(
+        shipped, lexical=fitted["lexical"], spaces=(again,), reranker=asked[0].reranker
+    ).before(shipped)
     return Fit(model, space, tuple(Report(name, one) for name, one in fitted.items()))
+
+
+def _fitted_or_kept(basis: Basis, fitted: Callable[[], T], kept: T) -> T:
+    """What is fitted; words or meaning alone may bring too little to learn from, and stay."""
+    try:
+        return fitted()
+    except BadInput:
+        if basis.name == HYBRID.name:
+            raise
+        return kept
 
 
 def adopt(fit: Fit, file: Path) -> None:
@@ -186,19 +205,12 @@ def adopt(fit: Fit, file: Path) -> None:
 
 def save_fit(fit: Fit, folder: Path) -> Path:
     """Write the weights, and what each set says of them, under a name of their own."""
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    document = {
-        "format": FORMAT,
-        "created": created,
-        "code": ranking_code(),
-        "machine": dict(machine()),
+    content = {
         "embedder": fit.space.embedder,
         "model": fit.space.model,
         "reports": [asdict(one) for one in fit.reports],
     }
-    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    label = f"fit-{fit.space.embedder}"
-    return store_new(folder, label, created, lambda path: write_text(path, text))
+    return store_measurement(folder, f"fit-{fit.space.embedder}", FORMAT, content, indent=1)
 
 
 def _priors(model: RankingModel, space: Space) -> dict[str, LanguageWeights]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from twolane import BadInput, Candidate
 from twolane.evaluation.metrics import measure
 from twolane.model.answer import Feature, Lane
-from twolane.ranking.model import LanguageWeights, Scorer, Weights
+from twolane.ranking.model import WORDING_WEIGHTS, LanguageWeights, Scorer, Weights
 from twolane.settings.linear_algebra import one_thread
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ WORDS = (
 FOREIGN_WORDS = (Feature.BM25F, Feature.COVERAGE, Feature.PAIRS)
 LETTERS = (Feature.NAME, Feature.EXACT)
 MEANING = (Feature.PASSAGE, Feature.SENTENCE, Feature.DOCUMENT)
+# What optional stages measure, where they ran.
+STAGES = (*WORDING_WEIGHTS, Feature.RERANK)
 
 # Of the documents that are less relevant, the best ones and some of the others are compared.
 _BEST_OTHERS, _MORE_OTHERS = 20, 6
@@ -78,7 +80,23 @@ BASES = (
     ),
     Basis("semantic", MEANING, MEANING, frozenset({Lane.DENSE})),
 )
-HYBRID = BASES[0]
+HYBRID, LEXICAL, SEMANTIC = BASES
+
+
+def with_stages(bases: Sequence[Basis], sets: Sequence[FitSet]) -> tuple[Basis, ...]:
+    """The bases with the features of optional stages that any candidate has."""
+    held = {
+        name
+        for one in sets
+        for query in one.queries
+        for candidate in query.candidates
+        for name in STAGES
+        if name in candidate.features
+    }
+    more = tuple(name for name in STAGES if name in held)
+    return tuple(
+        replace(one, own=(*one.own, *more), foreign=(*one.foreign, *more)) for one in bases
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +182,11 @@ def fit_report(
 def fit(
     sets: Sequence[FitSet], basis: Basis, prior: LanguageWeights | None = None
 ) -> LanguageWeights:
-    """The weights that order the sets best, calibrated; held to the prior where one is given."""
+    """The weights that order the sets best, calibrated; held to the prior where one is given.
+
+    Raises BadInput where no query has a relevant candidate beside another one.
+    """
     return _fitted([_Table(one, basis) for one in sets], basis, prior)
-
-
-def says_something(sets: Sequence[FitSet], basis: Basis) -> bool:
-    """Whether any query has a relevant candidate beside another, of those that the basis brings."""
-    return any(_Table(one, basis).queries for one in sets)
 
 
 def _fitted(
@@ -330,8 +346,11 @@ def _weights(order: Numbers, basis: Basis, slope: float, intercept: float) -> La
 
 
 def _positive(names: Sequence[Feature], values: Sequence[float]) -> dict[Feature, float]:
+    # That a stage deserves no weight is told: without one it would have that of the settings.
     return {
-        name: round(value, 4) for name, value in zip(names, values, strict=True) if value > 5e-5
+        name: round(value, 4)
+        for name, value in zip(names, values, strict=True)
+        if value > 5e-5 or name in STAGES
     }
 
 

@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
 import twolane
 from twolane import Answer, BadInput, Library, Mode, Scope, Settings
 from twolane.evaluation.files import read_artefact, store_new, write_text
 from twolane.evaluation.golden import GoldenSet, Names, as_references
 from twolane.evaluation.golden_formats import as_json, read_json
+from twolane.evaluation.indexes import ranking_code
 from twolane.evaluation.metrics import MEASURES, Table, auroc, tabulate
 from twolane.evaluation.significance import Interval, mean_interval
 from twolane.model.scope import EVERYBODY
@@ -99,7 +102,7 @@ def run_golden(
     library: Library,
     *,
     name: str = "",
-    mode: Mode | str = Mode.HYBRID,
+    mode: Mode = Mode.HYBRID,
     scope: Scope = EVERYBODY,
     depth: int = DEPTH,
     progress: Progress = lambda done, total: None,
@@ -208,6 +211,22 @@ def store_run(run: Run, folder: Path, *, label: str = "") -> Path:
     return store_new(folder, stem, run.created, lambda path: save_run(run, path))
 
 
+def store_measurement(
+    folder: Path, label: str, format: str, content: Mapping[str, Any], *, indent: int | None = None
+) -> Path:
+    """Write a measurement under a name of its own, with the code and the machine that made it."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    document = {
+        "format": format,
+        "created": created,
+        "code": ranking_code(),
+        "machine": dict(machine()),
+        **content,
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=indent) + "\n"
+    return store_new(folder, label, created, lambda path: write_text(path, text))
+
+
 def write_trec(run: Run, ranking: Path, qrels: Path) -> None:
     """Write the run and its judgments for `trec_eval`; blanks in ids become `%20`.
 
@@ -233,27 +252,13 @@ def load_run(path: Path) -> Run:
     document = read_artefact(path, FORMAT, "run")
     try:
         golden = read_json(json.dumps(document.pop("golden")), path.name, path.stem)
-        asked = tuple(_read(one) for one in document.pop("asked"))
+        asked = msgspec.convert(document.pop("asked"), tuple[Asked, ...])
         # Runs that were stored before settings had groups are compared with later ones.
         stored = dict(document["settings"])
         settings = {OLD_NAMES.get(name) or name: value for name, value in stored.items()}
         return Run(golden=golden, asked=asked, **{**document, "settings": settings})
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"{path} is not a complete run: {error}; run it again") from error
-
-
-def _read(one: dict[str, Any]) -> Asked:
-    ranking = tuple(
-        Place(
-            str(place["path"]),
-            float(place["score"]),
-            place["relevance"],
-            # Runs that were stored before there was a ranking model have none.
-            place.get("shares", {}),
-        )
-        for place in one["ranking"]
-    )
-    return Asked(one["id"], float(one["ms"]), ranking, one["answerable"], tuple(one["degraded"]))
 
 
 # ------------------------------------------------------------------------------- summaries

@@ -7,6 +7,7 @@ that other processes can do it (`twolane.ingest.parallel`).
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from urllib.parse import unquote
 
 from twolane.ingest.chunking import (
@@ -15,16 +16,17 @@ from twolane.ingest.chunking import (
     chunk_document,
     estimate_tokens,
     plain,
-    without_boilerplate,
 )
+from twolane.ingest.chunking import without_boilerplate as chunks_without_boilerplate
 from twolane.model.document import PASSAGE_BREAK, Chunk, Document, Prepared, Stems, digest
+from twolane.ports.documents import DocumentStore
 from twolane.settings import Settings
 from twolane.text.detection import language_of
 from twolane.text.shingles import sketch
 from twolane.text.tokens import only_stemmed_as, stream
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "4"
+ANALYSIS = "5"
 
 
 def prepare(document: Document, settings: Settings) -> Prepared:
@@ -76,9 +78,24 @@ def reworded(
         around = usual or _usual_language(document, settings)
         return language_of(text, settings.index.languages, around)
 
-    return without_boilerplate(
+    return chunks_without_boilerplate(
         document, chunks, boilerplate, breadcrumb=settings.experiment.breadcrumb, language_of=speech
     )
+
+
+def boilerplate_keys(documents: DocumentStore, settings: Settings) -> frozenset[int]:
+    """The keys of lines that are left out of what is embedded; none where that is switched off."""
+    return documents.boilerplate().keys if settings.ranking.boilerplate else frozenset()
+
+
+def without_boilerplate(
+    prepared: Prepared, settings: Settings, boilerplate: frozenset[int]
+) -> Prepared:
+    """The document with its passages as they are embedded without this boilerplate."""
+    if not boilerplate:
+        return prepared
+    chunks = reworded(prepared.document, prepared.chunks, settings, boilerplate)
+    return replace(prepared, chunks=chunks)
 
 
 def analyzer_version(settings: Settings) -> str:

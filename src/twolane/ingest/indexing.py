@@ -7,13 +7,12 @@ An interrupted run loses at most one batch of work, and the next run goes on fro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from twolane.ingest.analysis import analyzer_version, reworded
+from twolane.ingest.analysis import analyzer_version, boilerplate_keys, without_boilerplate
 from twolane.ingest.analysis_tasks import FileOutcome, FileTask, analyze_file
-from twolane.ingest.moves import Place, moves
 from twolane.ingest.parallel import ParallelAnalysis
 from twolane.model.document import EMPTY, Amendment, Batch, Collection, Prepared
 from twolane.model.permissions import require
@@ -101,16 +100,14 @@ class _Run:
         self._progress = progress
         self._known: Mapping[str, Known] = documents.known(collection.name)
         self._analyzer_version = analyzer_version(settings)
-        self._boilerplate = (
-            documents.boilerplate().keys if settings.ranking.boilerplate else frozenset()
-        )
+        self._boilerplate = boilerplate_keys(documents, settings)
         self._seen: set[str] = set()
         self._closed_folders: list[str] = []
         self._upserts: list[Prepared] = []
         self._deletes: list[str] = []
         self._records: list[FileRecord] = []
         # Files that were not known, and so may be known ones that moved.
-        self._new: list[Place] = []
+        self._new: list[FilePlace] = []
         self.report = Report(collection.name)
 
     def offered(self, source: Source) -> Iterator[tuple[Entry | FileRecord, FileTask | None]]:
@@ -149,7 +146,7 @@ class _Run:
         self._leave_taken()
         gone = [path for path in self._known if not self._is_there(path)]
         lost = [
-            Place(known.id, path, known.content_hash)
+            FilePlace(known.id, path, known.content_hash)
             for path in gone
             if (known := self._known[path]).id is not None
         ]
@@ -178,7 +175,7 @@ class _Run:
             self._records += [_gone(one) for one in (*(lost if hidden else ()), *missing)]
         self._commit(forgotten=gone, followed=followed, hidden=hidden)
 
-    def _missing(self) -> list[Place]:
+    def _missing(self) -> list[FilePlace]:
         """The notes that an earlier run put out of sight, and whose files are not back."""
         if not self._known:
             return []
@@ -187,12 +184,12 @@ class _Run:
         back = {one.path for one in self._new}
         held = self._documents.get(ids, parts=frozenset()) if ids else {}
         return [
-            Place(id, str(one.document.path), one.document.content_hash)
+            FilePlace(id, str(one.document.path), one.document.content_hash)
             for id, one in held.items()
             if one.document.path not in back
         ]
 
-    def _out_of_sight(self, lost: Sequence[Place]) -> list[Amendment]:
+    def _out_of_sight(self, lost: Sequence[FilePlace]) -> list[Amendment]:
         held = self._documents.get([one.id for one in lost], parts=frozenset())
         return [Amendment(id, one.document.version, deleted=True) for id, one in held.items()]
 
@@ -235,13 +232,11 @@ class _Run:
 
     def _upsert(self, prepared: Prepared, entry: Entry, problems: tuple[Problem, ...]) -> None:
         document = prepared.document
-        chunks = prepared.chunks
-        if self._boilerplate:
-            chunks = reworded(document, chunks, self._settings, self._boilerplate)
-        self._upserts.append(replace(prepared, chunks=chunks, stamp=entry.stamp))
+        own = without_boilerplate(prepared, self._settings, self._boilerplate)
+        self._upserts.append(replace(own, stamp=entry.stamp))
         known = self._known.get(entry.path)
         if self._known and (known is None or known.id is None):
-            self._new.append(Place(document.id, entry.path, document.content_hash))
+            self._new.append(FilePlace(document.id, entry.path, document.content_hash))
         if problems:
             first = problems[0]
             self._records.append(
@@ -312,6 +307,73 @@ class _Run:
         self._upserts, self._deletes, self._records = [], [], []
 
 
-def _gone(note: Place) -> FileRecord:
+def _gone(note: FilePlace) -> FileRecord:
     reason = "its file is gone; the note is kept out of sight until it is back (or --prune)"
     return FileRecord(note.path, FileState.FAILED, None, reason, ProblemCode.GONE)
+
+
+# ----------------------------------------------------------------------- which notes only moved
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """Where a note is, or was: its document's id, its path, and a name for what its file says."""
+
+    id: str
+    path: str
+    content_hash: str | None
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its folders."""
+        return self.path.rpartition("/")[2]
+
+
+def moves(gone: Iterable[FilePlace], new: Iterable[FilePlace]) -> dict[str, str]:
+    """By the id of a new note, the id of the one that it was before it moved; each once.
+
+    The same content is the same note; of several, those that kept their file name go first.
+    A file name that one note lost and one new note has is the same note, too: editors mend the
+    links in a note when they move it.
+    """
+    left, arrived = sorted(gone, key=_by_path), sorted(new, key=_by_path)
+    found: dict[str, str] = {}
+    for alike in (_content_and_name, _content, _only_name(left, arrived)):
+        waiting: dict[object, list[FilePlace]] = {}
+        taken = set(found.values())
+        for one in left:
+            if one.id not in taken and (key := alike(one)) is not None:
+                waiting.setdefault(key, []).append(one)
+        for one in arrived:
+            same = waiting.get(alike(one)) if one.id not in found else None
+            if same:
+                found[one.id] = same.pop(0).id
+    return found
+
+
+def _by_path(place: FilePlace) -> str:
+    return place.path
+
+
+def _content_and_name(place: FilePlace) -> object | None:
+    return (place.content_hash, place.name) if place.content_hash else None
+
+
+def _content(place: FilePlace) -> object | None:
+    return place.content_hash or None
+
+
+def _only_name(
+    left: Iterable[FilePlace], arrived: Iterable[FilePlace]
+) -> Callable[[FilePlace], object | None]:
+    """The file name, where it stands on each side once: a vault may hold many `index.md`."""
+    once = _once(left) & _once(arrived)
+    return lambda place: place.name if place.name in once else None
+
+
+def _once(places: Iterable[FilePlace]) -> set[str]:
+    seen: set[str] = set()
+    again: set[str] = set()
+    for one in places:
+        (again if one.name in seen else seen).add(one.name)
+    return seen - again

@@ -9,26 +9,41 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from twolane.ingest.analysis import analyzer_version, prepare, reworded
+from twolane.ingest.analysis import (
+    analyzer_version,
+    boilerplate_keys,
+    prepare,
+    without_boilerplate,
+)
 from twolane.ingest.analysis_tasks import unprepared
-from twolane.ingest.drafting import drafted, merged, one_tag, tags_of
-from twolane.ingest.ownership import may_see, owned, refusal
-from twolane.ingest.staging import Staged
-from twolane.model.document import EMPTY, Amendment, Batch, Collection, Document, Prepared
+from twolane.ingest.drafting import drafted, merged, one_tag, outlined, tags_of
+from twolane.model.document import (
+    EMPTY,
+    Amendment,
+    Batch,
+    Collection,
+    Document,
+    Prepared,
+    amended,
+)
 from twolane.model.draft import Draft, Saved
 from twolane.model.errors import (
+    BadDraft,
     Conflict,
     HeldInFile,
     NoSuchDocument,
     NotPermitted,
+    NotYours,
     TwolaneError,
 )
 from twolane.model.permissions import require
-from twolane.model.scope import Capability, Scope
+from twolane.model.problem import Stamp
+from twolane.model.scope import ANYWHERE, Capability, Scope
 from twolane.ports.documents import Among, Change, DocumentStore, PutCollection, Stored
 from twolane.settings import Settings
 from twolane.text.tokens import fold
@@ -39,6 +54,47 @@ log = logging.getLogger("twolane")
 _TRIES = 20
 
 _T = TypeVar("_T")
+
+
+class Staged:
+    """Documents as they will be once the changes are made; until `commit` nobody else sees any."""
+
+    def __init__(self, documents: DocumentStore) -> None:
+        self._documents = documents
+        self._changes: list[Change] = []
+        # None: deleted for good.
+        self._after: dict[str, Stored | None] = {}
+        self._added: set[str] = set()
+
+    def get(self, ids: Sequence[str]) -> dict[str, Stored]:
+        """The documents with these ids, hidden or not."""
+        found = self._documents.get([id for id in ids if id not in self._after])
+        staged = {id: self._after[id] for id in ids if id in self._after}
+        return found | {id: one for id, one in staged.items() if one is not None}
+
+    def collections(self) -> set[str]:
+        """The names of all collections."""
+        return {one.name for one in self._documents.collections()} | self._added
+
+    def add(self, *changes: Change) -> None:
+        """Change documents or add collections, after all changes before."""
+        for change in changes:
+            if isinstance(change, Batch):
+                self._after |= dict.fromkeys((*change.deletes, *change.purges))
+                for one in change.upserts:
+                    self._after[one.document.id] = Stored(one.document, one.analyzer_version)
+            elif isinstance(change, Amendment):
+                held = self.get([change.id])[change.id]
+                self._after[change.id] = Stored(
+                    amended(held.document, change), held.analyzer_version
+                )
+            elif isinstance(change, PutCollection):
+                self._added.add(change.collection.name)
+        self._changes += changes
+
+    def commit(self, *others: Change) -> None:
+        """Make all changes and the others, or none; Conflict if somebody else was quicker."""
+        self._documents.apply(*self._changes, *others)
 
 
 class Saver:
@@ -264,11 +320,7 @@ class Saver:
             refused.update(reasons)
             documents = [one for one in documents if one.id not in reasons]
         moment = datetime.fromtimestamp(self._now().timestamp(), UTC) if now else None
-        keys = (
-            self._documents.boilerplate().keys
-            if self._settings.ranking.boilerplate
-            else frozenset()
-        )
+        keys = boilerplate_keys(self._documents, self._settings)
         saved, changed = [], []
         for document in documents:
             before = held.get(document.id)
@@ -292,11 +344,8 @@ class Saver:
     def _prepared(
         self, document: Document, ready: Prepared | None, boilerplate: frozenset[int]
     ) -> Prepared:
-        made = ready or prepare(document, self._settings)
-        chunks = made.chunks
-        if boilerplate:
-            chunks = reworded(document, chunks, self._settings, boilerplate)
-        return replace(made, document=document, chunks=chunks)
+        made = replace(ready or prepare(document, self._settings), document=document)
+        return without_boilerplate(made, self._settings, boilerplate)
 
     def _is_same(self, before: Stored, given: Document, after: Document) -> bool:
         if before.analyzer_version != analyzer_version(self._settings):
@@ -317,7 +366,7 @@ class Saver:
     ) -> list[Saved]:
         require(scope, Capability.WRITE)
 
-        def amended(saver: Saver, staged: Staged) -> list[Saved]:
+        def amend(saver: Saver, staged: Staged) -> list[Saved]:
             held = saver.demanded(ids, scope, deleted=deleted, files=files)
             for one in held:
                 if expected is not None and one.version != expected:
@@ -326,7 +375,7 @@ class Saver:
             staged.add(*(one for one in changes.values() if one is not None))
             return [_amended(one, changes[one.id]) for one in held]
 
-        return self.together(amended)
+        return self.together(amend)
 
     def demanded(
         self, ids: Sequence[str], scope: Scope, *, deleted: bool = False, files: bool = False
@@ -381,3 +430,82 @@ def _by_collection(documents: Iterable[Document]) -> dict[str, list[Document]]:
     for document in documents:
         grouped.setdefault(document.collection, []).append(document)
     return grouped
+
+
+# ------------------------------------------------------- whose a document is, and who may change it
+
+
+def refusal(
+    document: Document, before: Stored | None, scope: Scope, rooted: frozenset[str]
+) -> TwolaneError | None:
+    """Why the scope may not save the document, or None if it may.
+
+    An owner hears the same of everything that they may not see.
+    """
+    if scope.owner is not None:
+        theirs = before is not None and before.document.owner == scope.owner
+        if not theirs and (before or document.id.partition("/")[0] in rooted):
+            return NotYours("id", document.id)
+        moves = before is None or before.document.collection != document.collection
+        if moves and document.collection in rooted:
+            return NotYours("collection", document.collection)
+    if before is None and document.id.partition("/")[0] in rooted:
+        return BadDraft(document.id, "id", "ids that begin so belong to files; use another")
+    if before is None and document.collection in rooted:
+        reason = f"{document.collection!r} holds the files of a folder; choose another"
+        return BadDraft(document.id, "collection", reason)
+    for name in {document.collection, (before.document if before else document).collection}:
+        if name in rooted:
+            return HeldInFile(document.id, name)
+        if scope.collections and name not in scope.collections:
+            return NotPermitted(f"{Capability.WRITE} in the collection {name}")
+    return None
+
+
+def owned(document: Document, scope: Scope) -> Document:
+    """The document as that of the scope's owner; somebody else's is refused."""
+    if scope.owner is None or document.owner == scope.owner:
+        return document
+    if document.owner is not None:
+        raise NotPermitted(f"{Capability.WRITE} for {document.owner}")
+    return replace(document, owner=scope.owner)
+
+
+def may_see(document: Document, scope: Scope) -> bool:
+    """Whether the document is there for the scope."""
+    return (scope.owner is None or document.owner == scope.owner) and (
+        not scope.collections or document.collection in scope.collections
+    )
+
+
+# ----------------------------------------------------------------------------------- after a repair
+
+
+def renew(documents: DocumentStore, settings: Settings) -> None:
+    """Give documents that were never analysed their words and passages, as a save does."""
+    ids = [
+        one.id
+        for among in (Among.KEPT, Among.DELETED)
+        for one in documents.list(ANYWHERE, among=among)
+    ]
+    for at in range(0, len(ids), settings.index.batch):
+        for one in documents.get(ids[at : at + settings.index.batch]).values():
+            if not one.analyzer_version:
+                # Who saved it anew meanwhile has done what is to be done here.
+                with suppress(Conflict):
+                    _renew(documents, settings, one.document)
+
+
+def _renew(documents: DocumentStore, settings: Settings, stored: Document) -> None:
+    document = outlined(stored)
+    made = prepare(document, settings)
+    own = without_boilerplate(made, settings, boilerplate_keys(documents, settings))
+    renewed = replace(own, stamp=_stamp(documents, document))
+    expected = {document.id: document.version}
+    documents.apply(Batch(document.collection, upserts=[renewed], expected=expected))
+
+
+def _stamp(documents: DocumentStore, document: Document) -> Stamp | None:
+    """What is remembered of the document's file, so that it is read again when it is there."""
+    known = documents.known(document.collection).get(document.path or "")
+    return known.stamp if known else None

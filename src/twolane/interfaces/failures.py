@@ -15,6 +15,7 @@ from twolane.model.errors import (
     EmbedderError,
     NoDatabase,
     NotPermitted,
+    StageError,
     StoreError,
     TwolaneError,
 )
@@ -37,6 +38,7 @@ EXIT_CODES: Mapping[type[BaseException], int] = MappingProxyType(
         NoDatabase: NO_DATABASE,
         StoreError: UNUSABLE_DATABASE,
         EmbedderError: NO_EMBEDDER,
+        StageError: NO_EMBEDDER,
         # What the operating system refuses was named by the caller: a file, a folder, a stream.
         OSError: BAD_USAGE,
         KeyboardInterrupt: INTERRUPTED,

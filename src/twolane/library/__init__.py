@@ -48,7 +48,8 @@ from twolane.library.completeness import (
 from twolane.library.embedding import Embedded, Embedding
 from twolane.library.exchanging import Exchange
 from twolane.library.folders import Folders
-from twolane.model.answer import Answer, Mode, Order
+from twolane.library.stages import Stages, open_stages
+from twolane.model.answer import Answer, Mode, ModeName, Order, mode_of
 from twolane.model.document import EMPTY, Chunk, Collection, Document, Kind
 from twolane.model.draft import Changes, Draft, Once, Saved
 from twolane.model.errors import BadInput
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.embedding.pipeline.switching import Gate
     from twolane.embedding.pipeline.worker import Worker
-    from twolane.explain.similar import SimilarAnswer
+    from twolane.explain.similar import Similar, SimilarAnswer
     from twolane.explain.why import Diagnosis
     from twolane.ingest.changing import Changer
     from twolane.ingest.exchange.rows import ImportReport
@@ -119,6 +120,7 @@ class Library:
         settings: Settings,
         embedder: Embedder | Embedders | None = None,
         pinned: int | None = None,
+        stages: Stages | None = None,
     ) -> None:
         """`pinned` is the generation to ask, whether it serves or not."""
         if not isinstance(embedder, Embedders):
@@ -126,9 +128,13 @@ class Library:
         self.settings = settings
         self._stores = stores
         self._embedders = embedder
-        self._searcher = Searcher(stores, settings, embedder, pinned)
+        self._stages = stages or Stages()
+        reranking = self._stages.reranking
+        self._searcher = Searcher(stores.searched, settings, embedder, pinned, reranking=reranking)
         self._folders = Folders(stores, settings)
-        self._questions = Questions(stores, settings, self._searcher, self._folders.source)
+        self._questions = Questions(
+            stores.searched, settings, self._searcher, self._folders.source, self._stages.expanding
+        )
         self._collections = Collections(stores.documents)
         self._exchange = Exchange(stores, settings)
         self._embedding = Embedding(stores, settings, embedder)
@@ -147,7 +153,8 @@ class Library:
             chosen = chosen.changed(db=db)
         chosen = with_threshold(chosen)
         stores = open_stores(chosen, create=create)
-        return cls(stores, chosen, open_embedders(chosen))
+        stages = open_stages(stores, chosen)
+        return cls(stores, chosen, open_embedders(chosen), stages=stages)
 
     def __enter__(self) -> Self:
         return self
@@ -164,13 +171,14 @@ class Library:
         """Release the database; calling it twice is harmless."""
         self._embedding.close()
         self._searcher.close()
+        self._stages.close()
         self._stores.maintenance.close()
         self._embedders.close()
 
     @contextmanager
     def answering_from(self, generation: int) -> Iterator[Self]:
         """This library as it answers from one set of vectors, whether that serves or not."""
-        other = type(self)(self._stores, self.settings, self._embedders, generation)
+        other = type(self)(self._stores, self.settings, self._embedders, generation, self._stages)
         try:
             yield other
         finally:
@@ -180,42 +188,59 @@ class Library:
         self,
         text: str,
         *,
-        scope: Scope = LOCAL,
-        mode: Mode | str = Mode.HYBRID,
+        scope: Scope | None = None,
+        mode: Mode | ModeName = Mode.HYBRID,
         limit: int | None = None,
         order: Order = BEST,
         phrasings: Phrasings | None = None,
         min_relevance: float | None = None,
+        typing: bool = False,
+        **filters: str | Sequence[str] | None,
     ) -> Answer:
         """The best documents for the query: by words, by meaning, or both.
 
+        `filters` are those of the command line by name: `kind="note", tag=["food", "soup"]`.
+        `typing` says that the last word may go on: it is the beginning of one, too.
         A query without words lists the documents that its filters leave; an order sorts them,
         and with the `next` of an answer as its cursor it goes on where that answer ended.
         Other `phrasings` of the query are asked beside it; such an answer has one page.
         """
+        caller = scope or LOCAL
         return self._questions.search(
             text,
-            scope,
-            mode=Mode(mode),
+            self.scope(filters, within=caller) if filters else caller,
+            mode=mode_of(mode),
             limit=limit,
             order=order,
             phrasings=phrasings,
             min_relevance=min_relevance,
+            typing=typing,
         )
+
+    @property
+    def likely_relevance(self) -> float:
+        """From this relevance on a result is likely to be what is looked for."""
+        return self._searcher.model.threshold
 
     def candidates(
         self,
         text: str,
         *,
         scope: Scope = LOCAL,
-        mode: Mode | str = Mode.HYBRID,
+        mode: Mode | ModeName = Mode.HYBRID,
         limit: int | None = None,
     ) -> Sequence[Candidate]:
         """Every document that the lanes bring for a query, best first, with its features.
 
         For those who measure or fit the ranking; nothing is made up to be shown.
         """
-        return self._questions.candidates(text, scope, mode=Mode(mode), limit=limit)
+        return self._questions.candidates(text, scope, mode=mode_of(mode), limit=limit)
+
+    @property
+    def reranker(self) -> str:
+        """What reads the best passages together with a query; empty if nothing does."""
+        reranking = self._stages.reranking
+        return reranking.reranker.name if reranking else ""
 
     def vector_sample(self, size: int) -> list[tuple[str, Vector]]:
         """Some vectors of the generation that serves, each with a document that has it."""
@@ -229,23 +254,25 @@ class Library:
         text: str,
         reference: str,
         *,
-        scope: Scope = LOCAL,
-        mode: Mode | str = Mode.HYBRID,
+        scope: Scope | None = None,
+        mode: Mode | ModeName = Mode.HYBRID,
         limit: int | None = None,
     ) -> Diagnosis:
         """Why a document is, or is not, among the results of a query, and what would change it."""
-        return self._questions.why(text, reference, scope, mode=Mode(mode), limit=limit)
+        return self._questions.why(text, reference, scope or LOCAL, mode=mode_of(mode), limit=limit)
 
     def similar(
         self,
         reference: str,
         *,
-        scope: Scope = LOCAL,
+        scope: Scope | None = None,
         limit: int | None = None,
         exclude_linked: bool = False,
     ) -> SimilarAnswer:
         """The documents most similar to the one that an id, path, URL, title or alias names."""
-        return self._questions.similar(reference, scope, limit=limit, exclude_linked=exclude_linked)
+        return self._questions.similar(
+            reference, scope or LOCAL, limit=limit, exclude_linked=exclude_linked
+        )
 
     def stop_answering(self) -> None:
         """End all answers that are being worked on, with TooSlow; there are no others after this.
@@ -332,7 +359,7 @@ class Library:
         stats = self._stores.documents.stats(scope.all_of_owner)
         require_filters(text, frozenset(stats.languages), stats.properties)
 
-    def file(self, document: Result | Document) -> Path | None:
+    def file(self, document: Result | Document | Similar) -> Path | None:
         """The file of a result or a document; None for what has none."""
         root = self._folders.roots().get(document.collection)
         return root / document.path if root is not None and document.path is not None else None
@@ -717,7 +744,8 @@ class Library:
     def status(self, *, scope: Scope = LOCAL) -> Status:
         """How complete the index is."""
         degraded = dense_degradation(self._stores, self.settings, self._embedders)
-        return status_of(self._stores, scope, degraded)
+        found = status_of(self._stores, scope, degraded)
+        return replace(found, stages=self._stages.standing)
 
     def files(self, *, scope: Scope = LOCAL) -> list[FileStatus]:
         """What became of each file and each saved document of each collection."""
@@ -765,7 +793,7 @@ class Library:
         require(scope, Capability.ADMIN)
         done = self._stores.maintenance.repair()
         if done:
-            from twolane.ingest.renewing import renew
+            from twolane.ingest.saving import renew
 
             renew(self._stores.documents, self.settings)
             # Letters are looked up quickly again when this returns, not only after more writing.

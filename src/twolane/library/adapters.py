@@ -12,9 +12,12 @@ from twolane.model.document import Collection
 from twolane.model.errors import BadInput, EmbedderError, EmbedderUnavailable, StoreError
 from twolane.model.space import Space
 from twolane.ports import Stores
+from twolane.ports.chat import Chat
 from twolane.ports.embedder import Embedder
+from twolane.ports.reranker import Reranker
 from twolane.ports.source import Source
-from twolane.settings import Settings, cache_path, database_place
+from twolane.ports.stages import StageStore
+from twolane.settings import Settings, beside_database, cache_path, database_place
 from twolane.settings.groups import EMBEDDERS
 from twolane.settings.values import Address
 
@@ -57,11 +60,14 @@ def _open_postgres(place: Address, settings: Settings, *, create: bool) -> Store
             f"{place} needs what reads PostgreSQL ({error.name} is missing); "
             "install it with: pip install 'twolane[postgres]'"
         ) from error
+    replica = settings.postgres.replica
     return open_stores(
         place.url,
         place=str(place),
         create=create,
         busy_seconds=settings.index.busy_seconds,
+        connections=settings.postgres.connections,
+        replica=(replica.url, str(replica)) if replica else None,
     )
 
 
@@ -214,6 +220,52 @@ def open_embedders(settings: Settings) -> Embedders:
     )
 
 
+def open_stage_store(settings: Settings) -> StageStore:
+    """Where optional stages keep their counts and answers; no file is made before there are any."""
+    from twolane.stores.stage_file import StageFile, StageFileLimits
+
+    stages = settings.stages
+    limits = StageFileLimits(
+        stages.failures,
+        stages.pause_seconds,
+        int(stages.cache_megabytes * 1e6),
+        stages.cache_days * 86_400,
+    )
+    return StageFile(beside_database(settings, ".stages.db"), limits)
+
+
+def open_reranker(settings: Settings) -> Reranker:
+    """The reranker that the settings name; making one loads nothing and asks nobody."""
+    rerank = settings.rerank
+    if rerank.reranker == "onnx":
+        from twolane.embedding.rerankers.onnx import OnnxReranker
+
+        return OnnxReranker(rerank.model, threads=rerank.threads)
+    from twolane.embedding.embedders.endpoint import Endpoint, Manners
+    from twolane.embedding.rerankers.http import HttpReranker, RerankRequest
+
+    endpoint = Endpoint(
+        rerank.url, rerank.key.text, Manners(seconds=rerank.seconds, tries=1, group="rerank")
+    )
+    request = RerankRequest(
+        model=rerank.model,
+        texts=rerank.request == "texts",
+        logits=rerank.scores == "logits",
+        max_tokens=rerank.max_tokens,
+    )
+    return HttpReranker(endpoint, request)
+
+
+def open_chat(settings: Settings) -> Chat:
+    """The chat model that the settings name; making one asks nobody."""
+    from twolane.embedding.chat.openai import OpenAiChat
+    from twolane.embedding.embedders.endpoint import Endpoint, Manners
+
+    expand = settings.expand
+    manners = Manners(seconds=expand.seconds, tries=1, group="expand")
+    return OpenAiChat(Endpoint(expand.url, expand.key.text, manners), expand.model)
+
+
 def embedder_problem(settings: Settings) -> str | None:
     """Why the embedder that the settings name does not work, whatever state the database is in."""
     return why_silent(open_embedders(settings))
@@ -303,6 +355,7 @@ def _openai(settings: Settings, chunker: str) -> Embedder:
     )
     wishes = Wishes(
         model=settings.embedding.model,
+        revision=settings.embedding.revision,
         dimensions=settings.embedding.dimensions,
         query_prompt=settings.embedding.query_prompt,
         passage_prompt=settings.embedding.passage_prompt,
@@ -310,6 +363,8 @@ def _openai(settings: Settings, chunker: str) -> Embedder:
         encoding=settings.embedding.encoding,
         input_type=settings.embedding.input_type,
         texts=settings.embedding.request_texts,
+        requests_per_minute=settings.embedding.requests_per_minute,
+        tokens_per_minute=settings.embedding.tokens_per_minute,
     )
     endpoint = Endpoint(settings.embedding.url, settings.embedding.key.text, manners)
     return OpenAiEmbedder(endpoint, wishes, chunker=chunker)

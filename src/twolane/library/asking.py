@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twolane.model import deadlines
-from twolane.model.answer import Answer, Mode, Order
+from twolane.model.answer import Answer, Degradation, Lane, Mode, Order
 from twolane.model.candidate import Candidate
-from twolane.model.errors import BadInput, TooSlow
-from twolane.model.scope import Scope
+from twolane.model.errors import BadInput, StageError, TooSlow
+from twolane.model.permissions import require
+from twolane.model.scope import Capability, Scope
 from twolane.ports import Stores
 from twolane.ports.source import Source
 from twolane.query.missing_tags import missing_tags
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.explain.similar import SimilarAnswer, Similarities
     from twolane.explain.why import Diagnoser, Diagnosis
+    from twolane.ranking.expanding import Expanding
     from twolane.ranking.phrasings import Phrasings
 
 
@@ -39,12 +41,14 @@ class Questions:
         settings: Settings,
         searcher: Searcher,
         source: Callable[[Path], Source],
+        expanding: Expanding | None = None,
     ) -> None:
         """`source` gives the notes below a folder, as they would be indexed now."""
         self._stores = stores
         self._settings = settings
         self._searcher = searcher
         self._source = source
+        self._expanding = expanding
 
     def search(
         self,
@@ -56,16 +60,24 @@ class Questions:
         order: Order,
         phrasings: Phrasings | None,
         min_relevance: float | None,
+        typing: bool,
     ) -> Answer:
         """The best documents; an answer without any tells what may be the reason."""
+        require(scope, Capability.SEARCH)
         wanted, least = self._wanted(limit), self._least(min_relevance)
         with self.in_time():
+            asked = self._searcher.open_ended(text, scope) if typing else text
+            late: tuple[Degradation, ...] = ()
+            # Whoever is still typing has no query yet that is worth a call.
+            if self._expanding and not phrasings and not typing and order == Order():
+                phrasings, late = self._expanded(text, scope, mode, wanted)
             if phrasings:
-                answer = self._phrased(text, phrasings, scope, mode, wanted, least)
+                answer = self._phrased(asked, phrasings, scope, mode, wanted, least)
             else:
                 answer = self._pages.page(
-                    text, scope, order, mode=mode, limit=wanted, min_relevance=least
+                    asked, scope, order, mode=mode, limit=wanted, min_relevance=least
                 )
+            answer = replace(answer, query=text, degraded=(*answer.degraded, *late))
             if not answer.results:
                 # An answer need not wait for what may be the reason that it is empty.
                 with deadlines.time_to_show(), suppress(TooSlow):
@@ -94,6 +106,23 @@ class Questions:
         """The time that a question may take, as a block around its answer."""
         return deadlines.within(self._searcher.deadline())
 
+    def _expanded(
+        self, text: str, scope: Scope, mode: Mode, limit: int
+    ) -> tuple[Phrasings | None, tuple[Degradation, ...]]:
+        """Other wordings by a chat model, where the scope may have them and they may help."""
+        if self._expanding is None or mode != Mode.HYBRID:
+            return None, ()
+        if Capability.EXPAND not in scope.capabilities:
+            return None, ()
+        ranking = self._searcher.rank(text, scope, mode=mode, limit=limit, reranked=False)
+        if not self._expanding.wants(ranking):
+            return None, ()
+        try:
+            return self._expanding.phrasings(ranking.query.parsed.meaning), ()
+        except StageError as error:
+            reason = f"{error}; the query was searched as it is"
+            return None, (Degradation(Lane.EXPAND, reason),)
+
     def _phrased(
         self, text: str, phrasings: Phrasings, scope: Scope, mode: Mode, limit: int, least: float
     ) -> Answer:
@@ -101,10 +130,7 @@ class Questions:
         from twolane.results.answers import answer_of
 
         started = time.perf_counter()
-        weight = self._settings.ranking.phrasing_weight
-        ranked = rank_phrasings(
-            self._searcher, text, phrasings, scope, mode=mode, limit=limit, weight=weight
-        )
+        ranked = rank_phrasings(self._searcher, text, phrasings, scope, mode=mode, limit=limit)
         shown = likely(ranked.candidates, least)[:limit]
         answer = answer_of(self._stores.documents, text, mode, ranked, shown)
         return replace(answer, took_ms=(time.perf_counter() - started) * 1000)
@@ -122,7 +148,14 @@ class Questions:
         """Every document that the lanes bring for a query, best first, with its features."""
         wanted = self._wanted(limit)
         with self.in_time():
-            return self._searcher.rank(text, scope, mode=mode, limit=wanted).candidates
+            phrasings, _ = self._expanded(text, scope, mode, wanted)
+            if not phrasings:
+                return self._searcher.rank(text, scope, mode=mode, limit=wanted).candidates
+            from twolane.ranking.phrasings import rank_phrasings
+
+            return rank_phrasings(
+                self._searcher, text, phrasings, scope, mode=mode, limit=wanted
+            ).candidates
 
     def _least(self, min_relevance: float | None) -> float:
         if min_relevance is not None and not 0 <= min_relevance <= 1:

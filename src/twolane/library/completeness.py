@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from twolane.embedding.spaces import Embedders, choose
@@ -18,6 +18,7 @@ from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records
 from twolane.ports.generations import serving
+from twolane.ports.stages import StageRecord
 from twolane.ranking.search import SWITCHED_OFF
 from twolane.settings import Settings
 
@@ -43,8 +44,17 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class StagesStanding:
+    """How the optional stages did, and how many answers of chat models are kept for them."""
+
+    records: tuple[StageRecord, ...] = ()
+    answers: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
-    """How complete the index is."""
+    """How complete the index is, and how the optional stages that are switched on did."""
 
     stats: Stats
     progress: Progress
@@ -54,6 +64,7 @@ class Status:
     generations: tuple[Standing, ...]
     degraded: tuple[Degradation, ...]
     location: str
+    stages: StagesStanding = field(default_factory=StagesStanding)
 
 
 @dataclass(frozen=True, slots=True)

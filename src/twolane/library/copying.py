@@ -112,6 +112,8 @@ class Copier:
         for one in mine.generations():
             number = theirs.open_generation(one.space).number
             states[number] = one.state
+            if one.answered_by:
+                theirs.note_model(number, one.answered_by)
             means = mine.means(one.number)
             if means:
                 theirs.add(number, [], means=means)

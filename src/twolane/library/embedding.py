@@ -72,6 +72,7 @@ class Embedding:
         self._settings = settings
         self._embedders = embedders
         self._worker: Worker | None = None
+        self._listening = False
         self._gate: Gate | None = None
         self._warned_of_gate = False
         # When what was given up in a generation was last tried again.
@@ -138,6 +139,9 @@ class Embedding:
                 longest_wait=LONGEST_WAIT_SECONDS,
             )
             self._worker.start()
+            if not self._listening:
+                self._listening = True
+                self._stores.queue.listen(self._wake)
         return self._worker
 
     def stop_worker(self) -> None:

@@ -82,7 +82,7 @@ class Exchange:
         self, file: str | os.PathLike[str], scope: Scope, progress: Callable[[int, int], None]
     ) -> int:
         """Write the collections and documents in scope as JSON lines; how many documents."""
-        from twolane.ingest.exchange.exporting import exported, exported_collections
+        from twolane.ingest.exchange.json_rows import exported, exported_collections
 
         lines = exported(
             self._stores.documents, scope, batch=self._settings.index.batch, progress=progress

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 from twolane.model.document import EMPTY, Kind
+from twolane.model.errors import BadInput
 
 
 class Mode(StrEnum):
@@ -19,13 +21,27 @@ class Mode(StrEnum):
     EXACT = "exact"
 
 
+# The modes as they are spelled.
+ModeName = Literal["hybrid", "lexical", "semantic", "exact"]
+
+
+def mode_of(name: Mode | ModeName) -> Mode:
+    """The mode of this name; BadInput if there is none."""
+    try:
+        return Mode(name)
+    except ValueError as error:
+        raise BadInput(f"there is no mode {name!r}; the modes are {', '.join(Mode)}") from error
+
+
 class Lane(StrEnum):
-    """Something that answers a query with a ranked list."""
+    """Something that answers a query with a ranked list, or judges what others found."""
 
     LEXICAL = "lexical"
     DENSE = "dense"
     EXACT = "exact"
     IDENTITY = "identity"
+    EXPAND = "expand"
+    RERANK = "rerank"
 
 
 class Sort(StrEnum):
@@ -78,6 +94,10 @@ class Feature(StrEnum):
     EXACT = "exact"
     PARALLEL = "parallel"
     RANK = "rank"
+    SHORT_QUERY = "short_query"
+    REPHRASED_QUERY = "rephrased_query"
+    EXPECTED_ANSWER = "expected_answer"
+    RERANK = "rerank"
 
     @property
     def lane(self) -> Lane:
@@ -92,6 +112,10 @@ _LANES = {
     Feature.PARALLEL: Lane.DENSE,
     Feature.NAME: Lane.IDENTITY,
     Feature.EXACT: Lane.EXACT,
+    Feature.SHORT_QUERY: Lane.EXPAND,
+    Feature.REPHRASED_QUERY: Lane.EXPAND,
+    Feature.EXPECTED_ANSWER: Lane.EXPAND,
+    Feature.RERANK: Lane.RERANK,
 }
 
 

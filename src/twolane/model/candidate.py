@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 from twolane.model.answer import Contribution, Feature, Lane
+
+
+class PassageTerms(NamedTuple):
+    """What one passage of a body holds of a query.
+
+    The terms, how many pairs of words that follow each other in the query stand side by side, and
+    how often terms occur in all.
+    """
+
+    terms: frozenset[str]
+    pairs: int
+    occurrences: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +32,7 @@ class DocumentTerms:
     `frequencies` are how often each field holds a term, and `lengths` how many words the fields
     have, both in the order of `FIELDS`; terms that no field holds are left out.
     A term that was asked for as a prefix is spelled as in `Word.keys`.
-    `passages` are the terms that each passage of the body holds, where there are several.
+    `passages` are the passages of the body in order, if the document is told in detail.
     `adjacent` are the places in the query's sequence of words at which a word and the next one
     stand side by side in the body.
     """
@@ -29,7 +41,7 @@ class DocumentTerms:
     languages: tuple[str, ...]
     frequencies: Mapping[str, Sequence[int]]
     lengths: Sequence[int]
-    passages: tuple[frozenset[str], ...] = ()
+    passages: tuple[PassageTerms, ...] = ()
     adjacent: tuple[int, ...] = ()
 
 
@@ -108,8 +120,8 @@ class Candidate:
     A feature that is not there is missing: no lane could measure it.
     `ranks` are its ranks in the lanes that brought it, `matched` the query's words that it holds.
     `foreign` is set where it is in none of the query's languages.
-    `position` is the chunk that meaning found, `sentence` the place of its nearest sentence,
-    `similarity` that of its nearest chunk.
+    `passage` is the chunk that holds most of the query's words; `position` is the one that meaning
+    found, `sentence` the place of its nearest sentence, `similarity` that of its nearest chunk.
     `parallels` are documents that say the same in another language, with how surely, from 0 to 1.
     `copies` are the ids of its copies further down, `copy_of` the document that it is a copy of.
     """
@@ -120,6 +132,7 @@ class Candidate:
     ranks: dict[Lane, int] = field(default_factory=dict)
     matched: tuple[str, ...] = ()
     foreign: bool = False
+    passage: int | None = None
     position: int | None = None
     sentence: int | None = None
     similarity: float | None = None

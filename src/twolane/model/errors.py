@@ -21,9 +21,10 @@
     │   ├── DatabaseGone              the file was deleted or replaced while it was open
     │   ├── StoreBusy                 another process holds the database; try again
     │   └── TooSlow                   the time that a question may take is over; ask for less
-    └── EmbedderError                 the embedder could not do its work
-        ├── EmbedderUnavailable       the model or its package is not installed or does not load
-        └── BadVectors                the embedder answered with vectors that must not be stored
+    ├── EmbedderError                 the embedder could not do its work
+    │   ├── EmbedderUnavailable       the model or its package is not installed or does not load
+    │   └── BadVectors                the embedder answered with vectors that must not be stored
+    └── StageError                    a reranker or a chat model could not do its work
 
 Each message says what to do next.
 Interfaces translate a class into an exit code or an HTTP status, never a message into one.
@@ -223,3 +224,7 @@ class EmbedderUnavailable(EmbedderError):
 
 class BadVectors(EmbedderError):
     """The embedder answered with vectors that must not be stored."""
+
+
+class StageError(TwolaneError):
+    """A reranker or a chat model could not do its work; a search answers without it."""

@@ -15,6 +15,7 @@ class Capability(StrEnum):
 
     SEARCH = "search.use"
     SEMANTIC = "search.semantic"
+    EXPAND = "search.expand"
     WRITE = "documents.write"
     ADMIN = "admin"
 

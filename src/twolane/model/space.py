@@ -56,6 +56,7 @@ class Generation:
 
     `reason` is why it is held back, where it is.
     `revision` is another number whenever a vector is added.
+    `answered_by` is what the server called the model that made the vectors, if one said.
     """
 
     number: int
@@ -63,6 +64,7 @@ class Generation:
     state: GenerationState
     reason: str | None = None
     revision: int = field(default=0, compare=False)
+    answered_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

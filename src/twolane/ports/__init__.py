@@ -23,7 +23,11 @@ from twolane.ports.vectors import VectorIndex
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The store ports of one library; one adapter may stand behind several of them."""
+    """The store ports of one library; one adapter may stand behind several of them.
+
+    `replica` is the same library on another server, which searches ask where there is one; it may
+    be a moment behind.
+    """
 
     documents: DocumentStore
     lexical: LexicalIndex
@@ -31,3 +35,9 @@ class Stores:
     queue: EmbeddingQueue
     maintenance: Maintenance
     tokens: Tokens
+    replica: Stores | None = None
+
+    @property
+    def searched(self) -> Stores:
+        """What searches ask."""
+        return self.replica or self

@@ -33,6 +33,13 @@ class Parallel(Protocol):
 
 
 @runtime_checkable
+class Named(Protocol):
+    """An embedder whose server says which model answers; any other name is refused from then on."""
+
+    answered_by: str
+
+
+@runtime_checkable
 class SentenceEmbedder(Protocol):
     """An embedder whose space has sentences."""
 

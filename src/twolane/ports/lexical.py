@@ -39,11 +39,12 @@ class LexicalIndex(Protocol):
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
     ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`.
 
         They are told with how often each field holds the terms of the words, or of those to
-        `count`.
+        `count`; in detail with a `sequence`, as `term_frequencies` says.
         Without words, documents in scope.
         """
 
@@ -56,8 +57,8 @@ class LexicalIndex(Protocol):
         """The same for documents that were found in scope before, by id; hidden ones are left out.
 
         Without words, for all terms that they hold.
-        With a `sequence`, the query's words in order, they are told in detail: which terms stand in
-        one passage, and which words stand side by side.
+        With a `sequence`, the query's words in order, they are told in detail: what each passage
+        holds, and which words stand side by side.
         """
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:

@@ -12,6 +12,9 @@ class Maintenance(Protocol):
 
     location: str
 
+    def degraded(self) -> str | None:
+        """What the store has to do without at the moment, in a sentence; None if nothing."""
+
     def check(self) -> list[Problem]:
         """Everything that is wrong with the store; empty when it is sound."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from twolane.model.scope import EVERYBODY, Scope
@@ -47,6 +47,12 @@ class EmbeddingQueue(Protocol):
 
     def release(self, generation: int, worker: str | None = None) -> None:
         """End all leases of a worker; without one, make all that failed due, as if never tried."""
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake` soon after another process leaves work, until the store is closed.
+
+        A store that is not told of it does nothing: whoever works looks by themselves, too.
+        """
 
     def progress(
         self, generation: int, scope: Scope = EVERYBODY, *, detail: bool = False

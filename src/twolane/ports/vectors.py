@@ -67,6 +67,12 @@ class VectorIndex(Protocol):
         The reason is kept with those that are held back from now on.
         """
 
+    def note_model(self, generation: int, name: str) -> str:
+        """Keep what a server called the model of this generation; the first name stays.
+
+        The name that is kept.
+        """
+
     def means(self, generation: int) -> dict[str, Mean]:
         """What the generation's vectors were centred by, by language; empty before that."""
 

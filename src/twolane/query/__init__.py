@@ -13,23 +13,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from twolane.model.answer import Misread
 from twolane.model.document import FIELDS
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
 from twolane.query.filter_names import reason_against
-from twolane.query.filters import Filters, merged, read_filter
-from twolane.query.paths import common_paths
-from twolane.query.quoting import as_asked
-from twolane.query.syntax import read_syntax
-from twolane.query.tree import Group, Named, Nearby, Negated, Node, Text
+from twolane.query.filters import Filters, merged, narrowed, read_filter, with_zone
+from twolane.query.syntax import Group, Named, Nearby, Negated, Node, Text, read_syntax
 from twolane.query.words import spell, spell_content
 from twolane.text.tokens import Reading, fold, only_stemmed_as, read
 
 __all__ = ["Filters", "Query", "narrow", "parse"]
-
-T = TypeVar("T")
 
 # What stands further on in a pasted text is not read.
 _LONGEST = 10_000
@@ -53,9 +48,6 @@ _SAMPLE = 4000
 # Control, zero-width and direction characters come with pasted text and mean nothing.
 _IDLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-# No document has this id, so a scope with it alone matches nothing.
-_NOTHING = ("",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class Query:
 
 def parse(
     text: str,
-    held: Collection[str] = (),
+    index_languages: Collection[str] = (),
     *,
     now: datetime | None = None,
     stemming: str = "per-language",
@@ -96,8 +88,8 @@ def parse(
     """
     typed = _clean(text)
     now = now or datetime.now(UTC)
-    draft = _Draft(held, _with_zone(now), only_stemmed_as(stemming), properties)
-    syntax = read_syntax(as_asked(typed), properties)
+    draft = _Draft(index_languages, with_zone(now), only_stemmed_as(stemming), properties)
+    syntax = read_syntax(typed, properties)
     for part in syntax.parts:
         draft.add(part, boolean=syntax.boolean)
     if draft.is_empty():
@@ -112,42 +104,22 @@ def narrow(scope: Scope, query: Query) -> Scope:
 
     The one exception is what was archived: the query may ask for it by itself.
     """
-    filters = query.filters
-    kinds = _common(scope.kinds, filters.kinds)
-    collections = _common(scope.collections, filters.collections)
-    languages = _common(scope.languages, filters.languages)
-    paths = common_paths(scope.paths, filters.paths)
-    possible = None not in (kinds, collections, languages, paths)
-    return replace(
-        scope,
-        kinds=kinds or scope.kinds,
-        collections=collections or scope.collections,
-        languages=languages or scope.languages,
-        paths=paths or scope.paths,
-        tags=_added(scope.tags, filters.tags),
-        without_tags=_added(scope.without_tags, filters.without_tags),
-        updated_from=max(
-            _given(scope.updated_from, filters.updated_from), key=_with_zone, default=None
-        ),
-        updated_before=min(
-            _given(scope.updated_before, filters.updated_before), key=_with_zone, default=None
-        ),
-        documents=scope.documents if possible else _NOTHING,
-        clause=_all([clause for clause in (scope.clause, query.clause) if clause]),
-        filters=_added(scope.filters, filters.filters),
-        archived=scope.archived or filters.archived,
-    )
+    return narrowed(scope, query.filters, query.clause)
 
 
 class _Draft:
     """A query while its parts are read."""
 
     def __init__(
-        self, held: Collection[str], now: datetime, only: str | None, properties: Collection[str]
+        self,
+        index_languages: Collection[str],
+        now: datetime,
+        only: str | None,
+        properties: Collection[str],
     ) -> None:
-        self.held = held
+        self.index_languages = index_languages
         self.properties = properties
-        self.stemmed = held if only is None else (only,)
+        self.stemmed = index_languages if only is None else (only,)
         self.now = now
         self.wanted: list[Filters] = []
         self.unwanted: list[Filters] = []
@@ -155,7 +127,7 @@ class _Draft:
         # In the order of typing: tokens that may be relaxed, and the words of demands.
         self.found: list[Text | tuple[Word, ...]] = []
         self.said: list[str] = []
-        # A part may be settled several times, so these are held once each.
+        # A part may be settled several times, so these are kept once each.
         self.misread: dict[Misread, None] = {}
         self.room = _MOST_DEMANDED
         # What is said twice is demanded once.
@@ -188,7 +160,7 @@ class _Draft:
     def finish(self, typed: str) -> Query:
         """The query that all parts make."""
         meaning = " ".join(" ".join(self.said).split())
-        reading = read(meaning[:_SAMPLE], self.held)
+        reading = read(meaning[:_SAMPLE], self.index_languages)
         words, marks = self._chosen(reading.languages)
         if not marks:
             # Where nothing else remains function words count: "to be or not to be".
@@ -229,7 +201,9 @@ class _Draft:
             return node
         value = node.value
         if isinstance(value, Text) and not value.prefix:
-            filters = read_filter(node.name, value.text, self.held, self.now, self.properties)
+            filters = read_filter(
+                node.name, value.text, self.index_languages, self.now, self.properties
+            )
             if filters:
                 return _Filter(filters, node)
             if reason := reason_against(node.name, value.text):
@@ -369,26 +343,3 @@ def _too_many(typed: Sequence[str], limit: str) -> Misread:
     """What a limit left out, told once: the first of it, and how much more there was."""
     more = f" and {len(typed) - 1:,} more" if len(typed) > 1 else ""
     return Misread(typed[0] + more, limit)
-
-
-# ----------------------------------------------------------------------------------- narrowing
-
-
-def _common(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...] | None:
-    """What both allow, where empty allows all; None if that is nothing."""
-    if not one or not other:
-        return one or other
-    return tuple(value for value in one if value in other) or None
-
-
-def _added(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys((*one, *other)))
-
-
-def _given(*times: datetime | None) -> list[datetime]:
-    return [time for time in times if time]
-
-
-def _with_zone(time: datetime) -> datetime:
-    """The time with a zone; one without is read as UTC, so that any two can be compared."""
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -13,11 +14,13 @@ from twolane.ports import Stores
 from twolane.query import Query, narrow, parse
 from twolane.query.intent import Intent, classify
 from twolane.query.literal import letters_of, parse_literally
-from twolane.query.repair import repaired
-from twolane.query.vocabulary import Vocabulary
+from twolane.query.repair import Vocabulary, repaired
 from twolane.query.words import spell
 from twolane.settings import Settings
 from twolane.text.tokens import only_stemmed_as
+
+# The last word of a text that nothing was typed after: letters alone, and no operator.
+_LAST_WORD = re.compile(r"(?:^|(?<=\s))(?!(?:AND|OR|NOT)$)[^\W\d_]+$")
 
 # So many words show which of them stand side by side.
 _MOST_IN_SEQUENCE = 64
@@ -79,6 +82,21 @@ class QueryAnalyzer:
             sequence=self._sequence(query, scope),
         )
 
+    def open_ended(self, text: str, scope: Scope) -> str:
+        """The text with its last word as the beginning of one, for somebody who types still.
+
+        A word that no document has anything like stays as it is, so that a slip is repaired;
+        a single letter after other words says nothing yet.
+        """
+        last = _LAST_WORD.search(text)
+        if last is None or '"' in text:
+            return text
+        if len(last.group()) == 1:
+            return text[: last.start()].rstrip() or text
+        beginning = self._parsed(f"{last.group()}*", scope, Mode.LEXICAL, None).words
+        frequency = self._lexical.document_frequencies(beginning, scope).document_frequency
+        return f"{text}*" if any(frequency.values()) else text
+
     def _sequence(self, query: Query, scope: Scope) -> tuple[Word, ...]:
         """The words in order; those that were repaired as what they were taken for."""
         only = only_stemmed_as(self._settings.experiment.stemming)
@@ -88,11 +106,11 @@ class QueryAnalyzer:
 
     def _parsed(self, text: str, scope: Scope, mode: Mode, now: datetime | None) -> Query:
         stats = self._documents.stats(scope.all_of_owner)
-        held, properties = frozenset(stats.languages), stats.properties
+        index_languages, properties = frozenset(stats.languages), stats.properties
         if mode == Mode.EXACT:
-            return parse_literally(text, held, now=now, properties=properties)
+            return parse_literally(text, index_languages, now=now, properties=properties)
         stemming = self._settings.experiment.stemming
-        return parse(text, held, now=now, stemming=stemming, properties=properties)
+        return parse(text, index_languages, now=now, stemming=stemming, properties=properties)
 
     def _repaired(self, query: Query, scope: Scope) -> tuple[Query, tuple[Repair, ...]]:
         """The query with slips repaired; words that some document holds stay as they are.

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from twolane.model.document import Kind
 from twolane.model.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
+from twolane.model.scope import All, Clause, Scope
 from twolane.query.dates import beginning, window
 from twolane.query.values import valued
 from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.globs import matches_any
 from twolane.text.property_values import ELSEWHERE, property_key
 from twolane.text.scripts import USUAL
 from twolane.text.tokens import SNOWBALL
@@ -26,6 +28,9 @@ _MOST = 64
 # Patterns are matched by backtracking, so a query must not bring one that never ends.
 _LONGEST_PATH = 300
 _MOST_WILDCARDS = 8
+
+# No document has this id, so a scope with it alone matches nothing.
+_NO_DOCUMENT = ("",)
 
 # A name that no collection has: a filter on it lets nothing through.
 _NOWHERE = ("",)
@@ -53,13 +58,13 @@ class Filters:
 def read_filter(
     name: str,
     value: str,
-    held: Collection[str],
+    index_languages: Collection[str],
     now: datetime,
     properties: Collection[str] = (),
 ) -> Filters | None:
     """The filter `name:value`, or None if there is no such filter or the value makes no sense.
 
-    `held` are languages and `properties` the keys of properties that the index holds.
+    `index_languages` and `properties` are the languages, and the keys of properties, of the index.
     """
     match name:
         case "tags":
@@ -68,7 +73,9 @@ def read_filter(
             kinds = _listed(value, frozenset(Kind))
             return Filters(kinds=tuple(Kind(kind) for kind in kinds)) if kinds else None
         case "lang":
-            languages = _listed(value, {*held, *SNOWBALL, *FUNCTION_WORDS, *USUAL.values()})
+            languages = _listed(
+                value, {*index_languages, *SNOWBALL, *FUNCTION_WORDS, *USUAL.values()}
+            )
             return Filters(languages=languages) if languages else None
         case "path":
             return Filters(paths=(value,)) if _is_path(value) else None
@@ -114,6 +121,37 @@ def merged(wanted: Sequence[Filters], unwanted: Sequence[Filters]) -> Filters:
         updated_before=min((at for each in wanted if (at := each.updated_before)), default=None),
         filters=_distinct(filters),
         archived=any(each.archived for each in wanted),
+    )
+
+
+def narrowed(scope: Scope, filters: Filters, clause: Clause | None = None) -> Scope:
+    """The scope with filters and a clause added; never wider than either.
+
+    The one exception is what was archived: a query may ask for it by itself.
+    """
+    kinds = _common(scope.kinds, filters.kinds)
+    collections = _common(scope.collections, filters.collections)
+    languages = _common(scope.languages, filters.languages)
+    paths = common_paths(scope.paths, filters.paths)
+    possible = None not in (kinds, collections, languages, paths)
+    return replace(
+        scope,
+        kinds=kinds or scope.kinds,
+        collections=collections or scope.collections,
+        languages=languages or scope.languages,
+        paths=paths or scope.paths,
+        tags=_added(scope.tags, filters.tags),
+        without_tags=_added(scope.without_tags, filters.without_tags),
+        updated_from=max(
+            _given(scope.updated_from, filters.updated_from), key=with_zone, default=None
+        ),
+        updated_before=min(
+            _given(scope.updated_before, filters.updated_before), key=with_zone, default=None
+        ),
+        documents=scope.documents if possible else _NO_DOCUMENT,
+        clause=_both(scope.clause, clause),
+        filters=_added(scope.filters, filters.filters),
+        archived=scope.archived or filters.archived,
     )
 
 
@@ -249,3 +287,67 @@ def _distinct(values: Iterable[T], key: Callable[[T], object] | None = None) -> 
             break
         kept.setdefault(key(value) if key else value, value)
     return tuple(kept.values())
+
+
+# ----------------------------------------------------------------------------------- narrowing
+
+
+def _common(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...] | None:
+    """What both allow, where empty allows all; None if that is nothing."""
+    if not one or not other:
+        return one or other
+    return tuple(value for value in one if value in other) or None
+
+
+def _added(one: tuple[T, ...], other: tuple[T, ...]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _given(*times: datetime | None) -> list[datetime]:
+    return [time for time in times if time]
+
+
+def with_zone(time: datetime) -> datetime:
+    """The time with a zone; one without is read as UTC, so that any two can be compared."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _both(one: Clause | None, other: Clause | None) -> Clause | None:
+    demands = tuple(dict.fromkeys(clause for clause in (one, other) if clause))
+    return All(demands) if len(demands) > 1 else next(iter(demands), None)
+
+
+# `work/*` and `work/**` both mean all that is in the folder.
+_WILD_END = re.compile(r"(?:^|/)\*\*?$")
+
+
+def common_paths(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Patterns for the paths that fit one of each side; None if there are none."""
+    if not one or not other:
+        return one or other
+    pairs = [_common_path(mine, theirs) for mine in one for theirs in other]
+    return tuple(dict.fromkeys(path for path in pairs if path)) or None
+
+
+def _common_path(one: str, other: str) -> str | None:
+    """A pattern for paths that fit both, if one of the two is a folder or they are the same.
+
+    Two patterns with wildcards in their midst may overlap in ways that no pattern can say;
+    then it is better to find nothing than what one of them rules out.
+    """
+    one, other = (path.strip().removeprefix("./").strip("/") for path in (one, other))
+    if one == other:
+        return one
+    for pattern, second in ((one, other), (other, one)):
+        folder = _WILD_END.sub("", pattern)
+        if not folder:
+            return second
+        if "*" in folder or "?" in folder:
+            continue
+        if matches_any(folder, (second,)):
+            return pattern
+        if second.startswith(f"{folder}/"):
+            return second
+        if second.startswith("**"):
+            return f"{folder}/{second}"
+    return None

@@ -6,15 +6,14 @@ Each is read as the query language reads it: `tag:food` and a filter `tag` of `f
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from twolane.model.errors import BadInput
 from twolane.model.filters import Among, Except, Trait, Valued
 from twolane.model.scope import All, Clause, Either, InField, Scope, Without
-from twolane.query import narrow, parse
+from twolane.query import parse
 from twolane.query.filter_names import FILTERS
-from twolane.query.filters import Filters, merged, read_filter
+from twolane.query.filters import Filters, merged, narrowed, read_filter
 from twolane.text.function_words import FUNCTION_WORDS
 
 
@@ -46,7 +45,7 @@ def scope_from(
                 (unwanted if FILTERS[name].excludes else wanted).append(one)
     if either:
         wanted.append(Filters(filters=(Among(Trait.TAG, tuple(dict.fromkeys(either))),)))
-    return narrow(scope or Scope(), replace(parse(""), filters=merged(wanted, unwanted)))
+    return narrowed(scope or Scope(), merged(wanted, unwanted))
 
 
 def require_held(scope: Scope, collections: Collection[str], properties: Collection[str]) -> None:
@@ -64,12 +63,14 @@ def require_held(scope: Scope, collections: Collection[str], properties: Collect
             raise BadInput(f"there is no collection {name!r}; {_there_are('ones', collections)}")
 
 
-def require_filters(text: str, held: Collection[str], properties: Collection[str]) -> None:
+def require_filters(
+    text: str, index_languages: Collection[str], properties: Collection[str]
+) -> None:
     """Refuse a text that holds anything but filters of the query language.
 
     Names of fields (`title:bread`) and tags under OR are restrictions, too.
     """
-    query = parse(text, held, properties=properties)
+    query = parse(text, index_languages, properties=properties)
     for one in query.misread:
         raise BadInput(f"filter: {one.typed}: {one.reason}")
     if query.words or (query.clause is not None and _has_words(query.clause)):

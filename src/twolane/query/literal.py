@@ -20,7 +20,7 @@ _QUOTES = {'"': '"', "'": "'", "«": "»", "“": "”", "„": "“", "‘": "�
 
 def parse_literally(
     text: str,
-    held: Collection[str] = (),
+    index_languages: Collection[str] = (),
     *,
     now: datetime | None = None,
     properties: Collection[str] = (),
@@ -31,7 +31,7 @@ def parse_literally(
     no filter, whatever it looks like.
     A query has no words and demands nothing.
     """
-    read = partial(parse, held=held, now=now, properties=properties)
+    read = partial(parse, index_languages=index_languages, now=now, properties=properties)
     typed = read(text).text
     literal, filters = unquoted(typed), ""
     if literal is None:

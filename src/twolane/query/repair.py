@@ -10,16 +10,15 @@ what it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from twolane.model import deadlines
 from twolane.model.answer import Repair
-from twolane.model.scope import Word
-from twolane.ports.lexical import Likeness
+from twolane.model.scope import Scope, Word
+from twolane.ports.lexical import LexicalIndex, Likeness
 from twolane.query import Query
-from twolane.query.vocabulary import Vocabulary
 from twolane.text.right_words import (
     are_kin,
     are_twins,
@@ -79,12 +78,36 @@ _SHORTEST_BY_EAR = 4
 # Shorter pieces make sense under either layout by chance.
 _SHORTEST_SLIP = 3
 
+# So many terms that are like another are looked at; what comes after them is hardly meant.
+_MOST_SIMILAR = 1000
+
+
+class Vocabulary:
+    """The terms of the documents that the scope's owner may see."""
+
+    def __init__(self, lexical: LexicalIndex, scope: Scope) -> None:
+        self._lexical = lexical
+        self._scope = scope
+
+    def known(self, terms: Iterable[str]) -> list[str]:
+        """Those of the terms that some document holds, in their order."""
+        wanted = tuple(terms)
+        word = Word("", wanted)
+        found = self._lexical.document_frequencies([word], self._scope).document_frequency
+        return [term for term in wanted if found[term]]
+
+    def similar(
+        self, term: str, likeness: Likeness, *, edits: int = 1, limit: int = _MOST_SIMILAR
+    ) -> list[str]:
+        """The terms that are like this one, likest first."""
+        return self._lexical.similar_terms(term, self._scope, likeness, edits=edits, limit=limit)
+
 
 def repaired(
     query: Query,
     is_known: Callable[[Word], bool],
     vocabulary: Callable[[], Vocabulary],
-    held: Collection[str],
+    index_languages: Collection[str],
 ) -> tuple[Query, tuple[Repair, ...]]:
     """The query with its unknown words repaired, and the repairs.
 
@@ -93,19 +116,19 @@ def repaired(
     unknown = [word for word in query.words if not word.prefix and not is_known(word)]
     if not unknown:
         return query, ()
-    held_terms = vocabulary()
+    terms = vocabulary()
     repairs: list[Repair] = []
     replacement: dict[Word, Word] = {}
     meant: list[str] = []
     few = len(query.words) <= _FEW_WORDS
     pieces = query.meaning.split()
-    slips = _layout_slips(pieces, unknown, held_terms, held)
+    slips = _layout_slips(pieces, unknown, terms, index_languages)
     for piece in pieces:
         deadlines.check()
         if piece in slips:
             found = [slips[piece]]
         else:
-            each = (_repair(text, held_terms, held, few) for text in _lost(piece, unknown))
+            each = (_repair(text, terms, index_languages, few) for text in _lost(piece, unknown))
             found = [one for one in each if one]
         repairs += found
         for repair in found:
@@ -113,7 +136,7 @@ def repaired(
                 if word.text in _tokens_of(repair.typed):
                     replacement.setdefault(word, _replaced(word, repair))
         meant.append(_meant(piece, found))
-    for repair, word in _joined(query.words, unknown, held_terms) if few else ():
+    for repair, word in _joined(query.words, unknown, terms) if few else ():
         repairs.append(repair)
         replacement.setdefault(word, _replaced(word, repair))
     if not repairs:
@@ -124,8 +147,10 @@ def repaired(
         marks=tuple(replacement.get(word, word) for word in query.marks),
         meaning=" ".join(meant),
     )
-    telling = [word for word in mended.words if word not in unknown]
-    return replace(mended, reading=_reading(query, mended, telling, held)), tuple(repairs)
+    known_words = [word for word in mended.words if word not in unknown]
+    return replace(mended, reading=_reading(query, mended, known_words, index_languages)), tuple(
+        repairs
+    )
 
 
 def _replaced(word: Word, repair: Repair) -> Word:
@@ -144,16 +169,18 @@ def _meant(piece: str, repairs: Sequence[Repair]) -> str:
 
 
 def _reading(
-    query: Query, mended: Query, telling: Sequence[Word], held: Collection[str]
+    query: Query, mended: Query, known_words: Sequence[Word], index_languages: Collection[str]
 ) -> Reading:
     """The languages of what was meant; keys pressed under the wrong layout say nothing of them.
 
-    A short query whose `telling` words, those that documents hold, are all in the other script
+    A short query whose `known_words`, those that documents hold, are all in the other script
     (`постгрес`, where notes have `Postgres`) may be in either language: words can judge both.
     """
-    reading = query.reading if mended.meaning == query.meaning else read(mended.meaning, held)
-    if len(mended.words) <= _FEW_WORDS and all(map(_is_elsewhere, telling)):
-        also = read(" ".join(term for word in telling for term in word.terms), held)
+    reading = (
+        query.reading if mended.meaning == query.meaning else read(mended.meaning, index_languages)
+    )
+    if len(mended.words) <= _FEW_WORDS and all(map(_is_elsewhere, known_words)):
+        also = read(" ".join(term for word in known_words for term in word.terms), index_languages)
         return replace(reading, languages=reading.languages | also.languages)
     return reading
 
@@ -177,7 +204,7 @@ def _layout_slips(
     pieces: Sequence[str],
     unknown: Sequence[Word],
     vocabulary: Vocabulary,
-    held: Collection[str],
+    index_languages: Collection[str],
 ) -> dict[str, Repair]:
     """The pieces that make sense under the other keyboard layout, and none under their own.
 
@@ -188,17 +215,19 @@ def _layout_slips(
     for piece in pieces:
         lost = _lost(piece, unknown)
         if lost and not any(is_right(one) for one in lost if len(one) >= _SHORTEST_SLIP):
-            slip = _layout_slip(piece, vocabulary, held)
+            slip = _layout_slip(piece, vocabulary, index_languages)
             if slip:
                 slips[piece] = slip
     written = " ".join(slip.written or "" for slip in slips.values())
     return slips if any(len(text) >= _SHORTEST_SLIP for text in _tokens_of(written)) else {}
 
 
-def _layout_slip(piece: str, vocabulary: Vocabulary, held: Collection[str]) -> Repair | None:
+def _layout_slip(
+    piece: str, vocabulary: Vocabulary, index_languages: Collection[str]
+) -> Repair | None:
     """The piece under the other keyboard layout, if all of it then makes sense."""
     other = other_layout(piece)
-    words = words_of(other, held)
+    words = words_of(other, index_languages)
     if not words or other == piece:
         return None
     hits = [
@@ -215,8 +244,10 @@ def _is_stem_of(term: str, word: str) -> bool:
     return len(term) >= min(_SHORTEST_SLIP, len(word) - 1)
 
 
-def _repair(text: str, vocabulary: Vocabulary, held: Collection[str], few: bool) -> Repair | None:
-    stems = sorted({term for position in terms_of(text, [*held]) for term in position})
+def _repair(
+    text: str, vocabulary: Vocabulary, index_languages: Collection[str], few: bool
+) -> Repair | None:
+    stems = sorted({term for position in terms_of(text, [*index_languages]) for term in position})
     for kind, find in (
         ("symbol", _by_parts),
         ("transliteration", _sounds_alike),

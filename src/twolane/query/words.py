@@ -42,18 +42,18 @@ _ENDINGS: dict[str, str] = {
 }
 
 
-def spell(text: str, held: Collection[str], *, prefix: bool = False) -> Iterator[Word]:
-    """The words of the text in order, stemmed in every held language of their script.
+def spell(text: str, index_languages: Collection[str], *, prefix: bool = False) -> Iterator[Word]:
+    """The words of the text in order, stemmed in every language of the index with their script.
 
     With `prefix` the last one is the beginning of a word.
     """
     found = tokens(text)
     for token in found:
-        yield from _spelled(token, held, prefix=prefix and token is found[-1])
+        yield from _spelled(token, index_languages, prefix=prefix and token is found[-1])
 
 
 def spell_content(
-    text: str, held: Collection[str], languages: Collection[str], *, prefix: bool = False
+    text: str, index_languages: Collection[str], languages: Collection[str], *, prefix: bool = False
 ) -> Iterator[Word]:
     """The same for one token of a query, without the function words of the languages.
 
@@ -66,7 +66,7 @@ def spell_content(
         idle = [False] * len(found)
     for token, skipped in zip(found, idle, strict=True):
         if not skipped:
-            spelled = _spelled(token, held, prefix=token is last)
+            spelled = _spelled(token, index_languages, prefix=token is last)
             # A symbol of a program is asked for whole; its parts are for those who know no more.
             yield from islice(spelled, 1 if symbol_parts(token.text) else None)
 
@@ -75,9 +75,9 @@ def _is_compound(text: str, found: list[Token]) -> bool:
     return all(text[one.end : two.start] in _JOINS for one, two in pairwise(found))
 
 
-def _spelled(token: Token, held: Collection[str], *, prefix: bool) -> Iterator[Word]:
+def _spelled(token: Token, index_languages: Collection[str], *, prefix: bool) -> Iterator[Word]:
     text = token.text[:_LONGEST]
-    languages = stemming_languages(text, held)
+    languages = stemming_languages(text, index_languages)
     positions = terms_of(text, languages)
     if len(positions) > 1:
         yield from (Word(text, terms) for terms in positions)

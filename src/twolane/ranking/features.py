@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from twolane.model.answer import Feature
 from twolane.model.candidate import DocumentTerms, Frequencies
@@ -16,6 +17,14 @@ from twolane.model.scope import Word
 from twolane.ranking.bm25f import Bm25f, idf
 
 _TITLE, _BODY = FIELDS.index("title"), FIELDS.index("body")
+
+
+class MatchedWords(NamedTuple):
+    """What a document's words say for it: features, the words of the query, the best passage."""
+
+    features: dict[Feature, float]
+    words: tuple[str, ...]
+    passage: int | None
 
 
 class WordFeatures:
@@ -37,15 +46,16 @@ class WordFeatures:
         # Who types nothing but words that count types a list of what must be there.
         self._is_list = len(sequence) <= len(words)
 
-    def of(self, document: DocumentTerms) -> tuple[dict[Feature, float], tuple[str, ...]]:
-        """The features of a document, and the words of the query that it holds."""
+    def of(self, document: DocumentTerms) -> MatchedWords | None:
+        """What the document's words say for it; None if it holds no word of the query."""
         score = self._bm25f.of(document)
         if not score.coverage:
-            return {}, ()
+            return None
+        passage_coverage, passage = self._best_passage(document, score.trusts)
         features = {
             Feature.BM25F: score.bm25f,
             Feature.COVERAGE: score.coverage,
-            Feature.PASSAGE_COVERAGE: self._passage_coverage(document, score.trusts),
+            Feature.PASSAGE_COVERAGE: passage_coverage,
         }
         if document.lengths[_TITLE]:
             features[Feature.TITLE] = self._title(document)
@@ -56,12 +66,16 @@ class WordFeatures:
             # A word that was only guessed is there as surely as the guess is.
             features[Feature.ALL_WORDS] = score.coverage
         words = [word.text for word, trust in zip(self._words, score.trusts, strict=True) if trust]
-        return features, tuple(words)
+        return MatchedWords(features, tuple(words), passage)
 
-    def _passage_coverage(self, document: DocumentTerms, trusts: Sequence[float]) -> float:
-        """The coverage of the best single passage, read under the document's title.
+    def _best_passage(
+        self, document: DocumentTerms, trusts: Sequence[float]
+    ) -> tuple[float, int | None]:
+        """The coverage of the best single passage, read under the document's title, and its place.
 
         A word of the title counts for every passage: nobody repeats it in each.
+        Of passages that cover the same the one with most words side by side is best, then the one
+        with most occurrences, then the first. There is none where the body holds no word.
         """
         above = 0.0
         below = []
@@ -74,13 +88,18 @@ class WordFeatures:
                 above += trust
             elif any(counts[key][_BODY] for key in keys):
                 below.append((keys, trust))
-        if len(below) < 2 or not document.passages:
-            # All that stands in the body stands in one passage.
-            return above + sum(trust for _, trust in below)
-        return above + max(
-            sum(trust for keys, trust in below if not passage.isdisjoint(keys))
-            for passage in document.passages
-        )
+        best = (0.0, 0, 0)
+        place = None
+        for at, passage in enumerate(document.passages):
+            if not passage.occurrences:
+                continue
+            held = 0.0
+            for keys, trust in below:
+                if not passage.terms.isdisjoint(keys):
+                    held += trust
+            if place is None or (held, passage.pairs, passage.occurrences) > best:
+                best, place = (held, passage.pairs, passage.occurrences), at
+        return above + best[0], place
 
     def _title(self, document: DocumentTerms) -> float:
         """How much of the title the query says, by inverse document frequency.

@@ -30,9 +30,6 @@ from twolane.ranking.features import WordFeatures
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
 
-# The engine's own order picks this many documents per document wanted; ours then ranks them.
-_PICKED_PER_CANDIDATE = 2
-
 # So many passages of a document are looked at sentence by sentence; more would change little.
 _CLOSELY = 3
 
@@ -87,16 +84,19 @@ class LexicalLane:
         # Who meets demands alone has all that was asked for: of `a OR b` one is enough.
         parsed = query.parsed
         self._demands_alone = not parsed.words and parsed.clause is not None
+        # What is known of documents, told once.
+        self._documents: dict[str, DocumentTerms] = {}
 
     def candidates(self, limit: int) -> list[Candidate]:
-        """The best documents by BM25F times coverage, ties by id."""
+        """Documents that the index offers, best first by BM25F times coverage, ties by id."""
         marks = self._query.parsed.marks
         if not marks and self._query.scope.clause is None:
             return []
         bm25f = Bm25f(marks, self.frequencies)
         graded = self._relaxation != "any" and not self._demands_alone
         ranked = []
-        for document in self._picked(limit * _PICKED_PER_CANDIDATE):
+        for document in self._picked(limit):
+            self._documents[document.id] = document
             score = bm25f.of(document)
             if score.coverage or not marks:
                 order = score.bm25f * (score.coverage if graded else 1.0)
@@ -113,16 +113,20 @@ class LexicalLane:
         marks, sequence = self._query.parsed.marks, self._query.sequence
         if not candidates or not marks:
             return
+        unknown = [one.id for one in candidates if one.id not in self._documents]
+        if unknown:
+            self._documents |= self._index.term_frequencies(unknown, marks, sequence)
         features = WordFeatures(marks, sequence, self.frequencies)
-        ids = [candidate.id for candidate in candidates]
-        documents = self._index.term_frequencies(ids, marks, sequence)
         for candidate in candidates:
-            if candidate.id in documents:
-                measured, matched = features.of(documents[candidate.id])
-                if matched and self._demands_alone:
-                    measured[Feature.COVERAGE] = 1.0
-                candidate.features |= measured
-                candidate.matched = matched or candidate.matched
+            document = self._documents.get(candidate.id)
+            matched = features.of(document) if document else None
+            if matched is None:
+                continue
+            if self._demands_alone:
+                matched.features[Feature.COVERAGE] = 1.0
+            candidate.features |= matched.features
+            candidate.matched = matched.words
+            candidate.passage = matched.passage
 
     @cached_property
     def frequencies(self) -> Frequencies:
@@ -138,6 +142,7 @@ class LexicalLane:
             scope=self._query.scope,
             limit=limit,
             count=marks,
+            sequence=self._query.sequence,
         )
         if not words:
             # Hard demands alone: the scope's clause selects, the marks only order the pool.
@@ -147,7 +152,7 @@ class LexicalLane:
             return found
         selective = selective_words(words, self.frequencies, self._common_share)
         found = _joined(found, ask(selective, every=False))
-        if len(found) < limit // _PICKED_PER_CANDIDATE and len(selective) < len(words):
+        if len(found) < limit and len(selective) < len(words):
             found = _joined(found, ask(words, every=False))
         return found
 

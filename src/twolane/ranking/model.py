@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twolane.model.answer import Contribution, Feature
 from twolane.model.candidate import Candidate
@@ -21,6 +21,14 @@ from twolane.ranking.background import Usual
 
 # So many of the best results say whether a query is answered.
 DEPTH = 10
+
+# How far a document's log-odds move towards those that another wording of the query gives it,
+# unless the weights were fitted with wordings (measured: docs/howto/optional-stages.md).
+WORDING_WEIGHTS = {
+    Feature.SHORT_QUERY: 0.1,
+    Feature.REPHRASED_QUERY: 0.1,
+    Feature.EXPECTED_ANSWER: 0.5,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +86,15 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class RankingModel:
-    """All weights that are known; from a relevance of `threshold` on a query is answered."""
+    """All weights that are known; from a relevance of `threshold` on a query is answered.
+
+    `reranker` is the one whose feature they were fitted with, if there was one.
+    """
 
     lexical: LanguageWeights
     spaces: tuple[SpaceWeights, ...]
     threshold: float
+    reranker: str = ""
 
     def of_space(self, space: Space | None) -> SpaceWeights:
         """The weights of the space, else those for any."""
@@ -96,7 +108,28 @@ class RankingModel:
         known = {(one.embedder, one.model) for one in self.spaces}
         more = [one for one in other.spaces if (one.embedder, one.model) not in known]
         ordered = sorted((*self.spaces, *more), key=lambda one: one.embedder == ANY)
-        return RankingModel(self.lexical, tuple(ordered), self.threshold)
+        return RankingModel(self.lexical, tuple(ordered), self.threshold, self.reranker)
+
+    def with_stages(self, reranker: str = "", weight: float = 0.0) -> RankingModel:
+        """This model with weights for the features of optional stages that it was not fitted with.
+
+        `weight` is that of the reranker, unless the model was fitted with this very one.
+        """
+
+        def both(one: LanguageWeights) -> LanguageWeights:
+            return LanguageWeights(known(one.own), known(one.foreign))
+
+        def known(one: Weights) -> Weights:
+            features = {**WORDING_WEIGHTS, **one.features}
+            if reranker and (self.reranker != reranker or Feature.RERANK not in features):
+                features[Feature.RERANK] = weight
+            return replace(one, features=features)
+
+        spaces = [
+            replace(one, hybrid=both(one.hybrid), semantic=both(one.semantic))
+            for one in self.spaces
+        ]
+        return replace(self, lexical=both(self.lexical), spaces=tuple(spaces), reranker=reranker)
 
 
 class Scorer:

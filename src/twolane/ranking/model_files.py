@@ -26,6 +26,7 @@ class _File(msgspec.Struct):
     threshold: float
     lexical: LanguageWeights
     spaces: tuple[SpaceWeights, ...]
+    reranker: str = ""
 
 
 def known_model(settings: Settings) -> RankingModel:
@@ -64,7 +65,10 @@ def model_in(file: Path) -> RankingModel | None:
 
 def model_text(model: RankingModel) -> str:
     """The weights as a file keeps them."""
-    encoded = msgspec.json.encode({"format": FORMAT, **asdict(model)})
+    said = asdict(model)
+    if not model.reranker:
+        del said["reranker"]
+    encoded = msgspec.json.encode({"format": FORMAT, **said})
     return msgspec.json.format(encoded, indent=1).decode() + "\n"
 
 
@@ -81,4 +85,4 @@ def _decoded(text: bytes) -> RankingModel:
     weights = [weights for pair in pairs for weights in (pair.own, pair.foreign)]
     if any(value < 0 for one in weights for value in one.features.values()):
         raise BadInput("a weight is below 0")
-    return RankingModel(found.lexical, found.spaces, found.threshold)
+    return RankingModel(found.lexical, found.spaces, found.threshold, found.reranker)

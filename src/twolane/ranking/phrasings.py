@@ -2,25 +2,24 @@
 
 An agent that searches for somebody knows what it looks for: it can name the two or three words
 that must be there, say the question in other words, or imagine the answer.
-Each wording is one more ranking, and what they say of a document is averaged.
+Each wording is one more ranking: it brings its documents, and how much more it says for a document
+than the query does is one more feature, whose weight is how far the document moves towards that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from twolane.model import deadlines
-from twolane.model.answer import Mode
-from twolane.model.candidate import Candidate
+from twolane.model.answer import Feature, Mode
 from twolane.model.scope import Scope
 from twolane.query.intent import Intent
-from twolane.ranking.model import chance
 from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
+from twolane.ranking.wordings import Wordings
 
 # What has one of these shapes names its document; other words could only blur it.
-_NAMES = frozenset(
+NAMES = frozenset(
     {
         Intent.QUOTED,
         Intent.BOOLEAN,
@@ -57,60 +56,31 @@ def rank_phrasings(
     *,
     mode: Mode,
     limit: int,
-    weight: float,
 ) -> Ranking:
-    """The ranking by the query and its other wordings, each of which has `weight`."""
-    ranking = searcher.rank(text, scope, mode=mode, limit=limit)
-    if ranking.query.intent in _NAMES:
-        return ranking
-    # The query's own filters and demands hold for every wording of it.
-    others = [
-        searcher.rank(wording, ranking.query.scope, mode=way, limit=limit)
-        for wording, way in _wordings(phrasings, mode)
-        if not deadlines.is_over()
-    ]
-    return searcher.collapsed(_blended(ranking, others, weight), limit)
+    """The ranking by the query and its other wordings."""
+    query = searcher.analyze(text, scope, mode=mode)
+    found: dict[Feature, Ranking] = {}
+    if query.intent not in NAMES:
+        for feature, wording, way in _wordings(phrasings, mode):
+            # The query's own filters and demands hold for every wording of it.
+            if not deadlines.is_over():
+                found[feature] = searcher.rank(
+                    wording, query.scope, mode=way, limit=limit, reranked=False
+                )
+    rankings = {feature: one for feature, one in found.items() if one.candidates}
+    wordings = Wordings(rankings) if rankings else None
+    return searcher.rank(text, scope, mode=mode, limit=limit, query=query, wordings=wordings)
 
 
-def _wordings(phrasings: Phrasings, mode: Mode) -> list[tuple[str, Mode]]:
+def _wordings(phrasings: Phrasings, mode: Mode) -> list[tuple[Feature, str, Mode]]:
     """Each wording with the lanes that it is made for, of those that are wanted."""
     if mode == Mode.EXACT:
         return []
     wordings = []
     if phrasings.short_query and mode != Mode.SEMANTIC:
-        wordings.append((phrasings.short_query, Mode.LEXICAL))
+        wordings.append((Feature.SHORT_QUERY, phrasings.short_query, Mode.LEXICAL))
     if phrasings.rephrased_query:
-        wordings.append((phrasings.rephrased_query, mode))
+        wordings.append((Feature.REPHRASED_QUERY, phrasings.rephrased_query, mode))
     if phrasings.expected_answer and mode != Mode.LEXICAL:
-        wordings.append((phrasings.expected_answer, Mode.SEMANTIC))
+        wordings.append((Feature.EXPECTED_ANSWER, phrasings.expected_answer, Mode.SEMANTIC))
     return wordings
-
-
-def _blended(ranking: Ranking, others: Sequence[Ranking], weight: float) -> Ranking:
-    """All rankings as one: the weighted mean of the log-odds that each gives a document.
-
-    A ranking that does not have a document gives it what it gives its last one: at most that much.
-    """
-    given = [(ranking, 1.0), *((one, weight) for one in others if one.candidates)]
-    total = sum(share for _, share in given)
-    blended: dict[str, Candidate] = {}
-    for one, _ in reversed(given):
-        blended |= {each.id: each for each in one.candidates}
-    scores = dict.fromkeys(blended, 0.0)
-    for one, share in given:
-        own = {each.id: each.score for each in one.candidates}
-        least = min(own.values(), default=0.0)
-        for id in scores:
-            scores[id] += share * own.get(id, least)
-    for id, candidate in blended.items():
-        candidate.score = scores[id] / total
-        candidate.relevance = chance(candidate.score)
-    ordered = sorted(blended.values(), key=lambda one: (-one.score, one.foreign, one.id))
-    answers = [one.answerable for one, _ in given if one.answerable is not None]
-    found = {id: None for one, _ in given for id in one.found}
-    return replace(
-        ranking,
-        candidates=ordered,
-        found=tuple(found),
-        answerable=any(answers) if answers else None,
-    )

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from twolane.embedding.centring import block
 from twolane.embedding.spaces import Background as Threads
@@ -53,6 +54,11 @@ from twolane.ranking.parallel_documents import find_parallels
 from twolane.ranking.rankings import Ranking
 from twolane.settings import Settings
 
+if TYPE_CHECKING:
+    # A search without stages imports none of it.
+    from twolane.ranking.reranking import Reranking
+    from twolane.ranking.wordings import Wordings
+
 log = logging.getLogger("twolane")
 
 # A name belongs to few documents.
@@ -70,6 +76,14 @@ class _Lanes:
     dense: DenseLane | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Stages:
+    """What judges the candidates of one query beside its lanes; usually nothing."""
+
+    wordings: Wordings | None
+    reranking: Reranking | None
+
+
 class Searcher:
     """Answers queries over one store; safe to share between threads."""
 
@@ -80,6 +94,7 @@ class Searcher:
         embedders: Embedders,
         pinned: int | None = None,
         stopping: threading.Event | None = None,
+        reranking: Reranking | None = None,
     ) -> None:
         """`pinned` is the generation to ask, whether it serves or not; `stopping` ends answers."""
         self._stores = stores
@@ -87,6 +102,7 @@ class Searcher:
         self._embedders = embedders
         self._pinned = pinned
         self._stopping = stopping or threading.Event()
+        self._reranking = reranking
         self._threads = Threads()
         self._overdue: set[Future[_Dense]] = set()
         self._analyzer = QueryAnalyzer(stores, settings)
@@ -112,6 +128,10 @@ class Searcher:
         """What the text asks for in the scope, where relative dates count from `now`."""
         return self._analyzer.analyze(text, scope or Scope(), mode=mode, now=now)
 
+    def open_ended(self, text: str, scope: Scope) -> str:
+        """The text with its last word as the beginning of one, for somebody who types still."""
+        return self._analyzer.open_ended(text, scope)
+
     def rank(
         self,
         text: str,
@@ -120,32 +140,32 @@ class Searcher:
         mode: Mode = Mode.HYBRID,
         limit: int | None = None,
         query: AnalyzedQuery | None = None,
+        wordings: Wordings | None = None,
+        reranked: bool = True,
     ) -> Ranking:
         """The ranking behind the answer, beyond its limit, with nothing made up to be shown.
 
         The limit only widens the lanes' pools where it is larger than they are.
         `query` is what the text was analysed as, if that is known already.
+        `wordings` are other wordings of it with what they found, which is judged beside the rest.
+        A reranker reads the best, if there is one, unless it is not to be `reranked`.
         """
         require(scope, Capability.SEARCH)
         wanted = self._settings.search.limit if limit is None else limit
         query = query or self.analyze(text, scope, mode=mode)
         plan = plan_for(mode, query.intent, self._settings, [one.kind for one in query.repairs])
         lanes, found, degraded = self._run(query, plan, wanted, scope)
+        stages = _Stages(wordings, self._reranking if reranked else None)
         with deadlines.time_to_show():
-            return self._ranking(query, mode, wanted, plan.followed(found), lanes, found, degraded)
-
-    def collapsed(self, ranking: Ranking, wanted: int) -> Ranking:
-        """The ranking with copies behind the first `wanted` documents that are none."""
-        if not self._settings.ranking.fold_copies:
-            return ranking
-        documents = self._stores.documents
-        return replace(
-            ranking, candidates=collapse_duplicates(documents, ranking.candidates, wanted)
-        )
+            return self._ranking(
+                query, mode, wanted, plan.followed(found), lanes, found, degraded, stages
+            )
 
     def under(self, settings: Settings) -> Searcher:
         """A searcher of the same store and embedder under other settings; to be closed, too."""
-        return Searcher(self._stores, settings, self._embedders, self._pinned, self._stopping)
+        return Searcher(
+            self._stores, settings, self._embedders, self._pinned, self._stopping, self._reranking
+        )
 
     def close(self) -> None:
         """Let the background threads end."""
@@ -154,7 +174,8 @@ class Searcher:
     @cached_property
     def model(self) -> RankingModel:
         """The weights that order results."""
-        return known_model(self._settings)
+        model, reranking = known_model(self._settings), self._reranking
+        return model.with_stages(*(reranking.named_weight if reranking else ()))
 
     # -------------------------------------------------------------------------- the ranking
 
@@ -167,6 +188,7 @@ class Searcher:
         lanes: _Lanes,
         found: Mapping[Lane, LaneResult],
         degraded: tuple[Degradation, ...],
+        stages: _Stages,
     ) -> Ranking:
         """What the lanes found as one ranking."""
         dense = found.get(Lane.DENSE)
@@ -179,8 +201,10 @@ class Searcher:
             ranked = _by_letters(found)
             sure = bool(ranked) if mode == Mode.EXACT else None
         else:
-            candidates = self._measured(query, lanes, found)
-            ranked = self._scored(candidates, lanes, plan, wanted)
+            brought = stages.wordings.candidates() if stages.wordings else ()
+            candidates = self._measured(query, lanes, found, brought)
+            ranked, late = self._scored(query, candidates, lanes, plan, wanted, stages)
+            degraded = (*degraded, *late)
             pending = dense is not None and dense.remark is not None and WAITING in dense.remark
             sure = None if pending else answerable(ranked, self.model.threshold)
             if self._settings.ranking.fold_copies:
@@ -201,15 +225,21 @@ class Searcher:
         )
 
     def _measured(
-        self, query: AnalyzedQuery, lanes: _Lanes, found: Mapping[Lane, LaneResult]
+        self,
+        query: AnalyzedQuery,
+        lanes: _Lanes,
+        found: Mapping[Lane, LaneResult],
+        brought: Sequence[Candidate] = (),
     ) -> list[Candidate]:
-        """The candidates of all lanes, each once, with all features that any lane can measure."""
+        """The candidates of all lanes, each once, with all features that any lane can measure.
+
+        `brought` are those that other wordings of the query found.
+        """
         candidates: dict[str, Candidate] = {}
-        for lane in found.values():
-            for one in lane.candidates:
-                known = candidates.setdefault(one.id, one)
-                if known is not one:
-                    _join(known, one)
+        for one in (*(one for lane in found.values() for one in lane.candidates), *brought):
+            known = candidates.setdefault(one.id, one)
+            if known is not one:
+                _join(known, one)
         if (own := query.languages) is not None:
             for one in candidates.values():
                 one.foreign = bool(one.languages) and own.isdisjoint(one.languages)
@@ -223,8 +253,14 @@ class Searcher:
         return measured
 
     def _scored(
-        self, candidates: Sequence[Candidate], lanes: _Lanes, plan: Plan, wanted: int
-    ) -> list[Candidate]:
+        self,
+        query: AnalyzedQuery,
+        candidates: Sequence[Candidate],
+        lanes: _Lanes,
+        plan: Plan,
+        wanted: int,
+        stages: _Stages,
+    ) -> tuple[list[Candidate], list[Degradation]]:
         dense = lanes.dense
         space = dense.generation.space if dense else None
         if dense and space and self._settings.ranking.parallel_documents:
@@ -237,17 +273,31 @@ class Searcher:
         )
         ranked = scorer.rank(candidates)
         if self._settings.ranking.fusion == "rrf":
-            return fuse(ranked, plan.weights, k=self._settings.ranking.rrf_k)
+            return fuse(ranked, plan.weights, k=self._settings.ranking.rrf_k), []
+        if stages.wordings is not None:
+            stages.wordings.measure(ranked)
+            ranked = scorer.rank(ranked)
+        self._explain(scorer, ranked, wanted)
+        if stages.reranking is None:
+            return ranked, []
+        late = stages.reranking.measure(query, ranked)
+        if late is not None:
+            self._warn_once(late)
+            return ranked, [late]
+        ranked = scorer.rank(ranked)
+        self._explain(scorer, ranked, wanted)
+        return stages.reranking.replaced(ranked), []
+
+    def _explain(self, scorer: Scorer, ranked: Sequence[Candidate], wanted: int) -> None:
         by_id = {one.id: one for one in ranked}
         for one in ranked[: max(wanted, DEPTH)]:
             scorer.explain(one, by_id)
-        return ranked
 
     def _matches(self, candidate: Candidate) -> bool:
         """Whether a document is found by more than being the nearest of all that are not near."""
         if candidate.matched or candidate.relevance is None:
             return True
-        return candidate.ranks.keys() != {Lane.DENSE} or (
+        return not candidate.ranks.keys() <= {Lane.DENSE, Lane.EXPAND} or (
             candidate.relevance >= self.model.threshold
         )
 
@@ -290,6 +340,9 @@ class Searcher:
             for lane, one in found.items()
             if (reason := one.failure or one.remark)
         )
+        trouble = self._stores.maintenance.degraded()
+        if trouble:
+            degraded += tuple(Degradation(lane, trouble) for lane in list(found)[:1])
         for degradation in degraded:
             self._warn_once(degradation)
         if lexical is not None and found[Lane.LEXICAL].failure:

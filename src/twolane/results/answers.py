@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from twolane.ingest.chunking import embedded_text
 from twolane.model import deadlines
 from twolane.model.answer import Answer, Mode, Result
 from twolane.model.candidate import Candidate
 from twolane.model.scope import ANYWHERE
 from twolane.ports.documents import DocumentStore, Part
 from twolane.query import Query
+from twolane.query.analyzer import AnalyzedQuery
 from twolane.ranking.rankings import Ranking
 from twolane.results.exact import exact_result_of, only_by_letters
-from twolane.results.results import results_of
+from twolane.results.mentions import sought
+from twolane.results.results import passage_to_read, results_of
 
 
 def answer_of(
@@ -46,6 +49,34 @@ def descriptions(documents: DocumentStore, results: Sequence[Result]) -> dict[st
     with deadlines.time_to_show():
         held = documents.collections() if shown else []
     return {one.name: one.description for one in held if one.name in shown and one.description}
+
+
+def passages_to_read(
+    store: DocumentStore,
+    query: AnalyzedQuery,
+    candidates: Sequence[Candidate],
+    *,
+    whole: bool = False,
+    letters: int | None = None,
+) -> dict[str, str]:
+    """What a reranker reads of each candidate, by id: the passage that would be shown.
+
+    Or all of the document, if it is to be the `whole`; of either at most so many `letters`.
+    """
+    ids = [one.id for one in candidates]
+    held = store.get(ids, ANYWHERE, frozenset({Part.TEXT, Part.CHUNKS}))
+    words = sought(query.parsed.marks)
+    found = {}
+    for one in candidates:
+        if (stored := held.get(one.id)) is not None:
+            document = stored.document
+            text = (
+                embedded_text(document.title, (), document.body)
+                if whole
+                else passage_to_read(one, document, stored.chunks, words)
+            )
+            found[one.id] = text[:letters]
+    return found
 
 
 def shown_results(

@@ -8,63 +8,30 @@ from twolane.ingest.chunking import plain
 from twolane.model.answer import Lane, Result
 from twolane.model.candidate import Candidate
 from twolane.model.document import Chunk, Document
-from twolane.model.scope import Word
-from twolane.results.highlighting import highlighted, one_line, snippet
-from twolane.results.mentions import Mention, sought
+from twolane.results.highlighting import one_line
+from twolane.results.mentions import Mention
+from twolane.results.results import result_with
 from twolane.text.substrings import places, spelled
 
 
 def exact_result_of(
-    candidate: Candidate,
-    document: Document,
-    chunks: Sequence[Chunk],
-    text: str,
-    *,
-    length: int = 240,
-    opening: int = 150,
+    candidate: Candidate, document: Document, chunks: Sequence[Chunk], text: str
 ) -> Result:
     """The result that shows where the document holds the text.
 
     That is the passage with the first place in the body, or the field that holds it.
     """
     needle = spelled(text)
-    # One thing is sought; every place of it weighs the same.
-    one = (Word(text, (needle,)),)
-    chunk = _chunk(document, chunks, needle)
+    chunk = _holding(document, chunks, needle) or (chunks[0] if chunks else None)
     shown, found = _shown(document, chunk, needle)
-    title = one_line(document.title)
-    return Result(
-        id=document.id,
-        kind=document.kind,
-        collection=document.collection,
-        path=document.path,
-        url=document.url,
-        title=document.title,
-        title_html=highlighted(title, _mentions(title, needle)),
-        tags=document.tags,
-        updated=document.updated,
-        score=candidate.score,
-        heading=chunk.headings if chunk else (),
-        lines=(chunk.first_line, chunk.last_line) if chunk else None,
-        snippet=snippet(shown, found, sought(one), length if found else opening),
-        contributions=candidate.contributions,
-        relevance=candidate.relevance,
-        ranks=candidate.ranks,
-        matched=candidate.matched,
-        foreign=candidate.foreign,
-        copies=candidate.copies,
-        copy_of=candidate.copy_of,
-    )
+    in_title = _mentions(one_line(document.title), needle)
+    return result_with(candidate, document, chunk, in_title, shown, found)
 
 
 def passage_with(document: Document, chunks: Sequence[Chunk], text: str) -> int | None:
     """The position of the chunk that holds the text, None if none does."""
     chunk = _holding(document, chunks, spelled(text))
     return None if chunk is None else chunk.position
-
-
-def _chunk(document: Document, chunks: Sequence[Chunk], needle: str) -> Chunk | None:
-    return _holding(document, chunks, needle) or (chunks[0] if chunks else None)
 
 
 def _holding(document: Document, chunks: Sequence[Chunk], needle: str) -> Chunk | None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import pairwise
+from operator import or_
 
-from twolane.results.mentions import Mention, Sought
+from twolane.results.mentions import Mention
 
 # How far a cut may move to reach a word boundary; scripts without spaces are cut where they are.
 _REACH = 40
@@ -33,13 +36,13 @@ def one_line(text: str) -> str:
     return " ".join(_UNSHOWN.sub(" ", " ".join(text.split())).split())
 
 
-def snippet(text: str, found: Sequence[Mention], words: Sought, length: int) -> str:
+def snippet(text: str, found: Sequence[Mention], length: int) -> str:
     """At most `length` characters of the text around its best cluster of words, as HTML.
 
     The text is cut at word boundaries where there are any, with `…` where it was cut.
     Without mentions it is the beginning of the text.
     """
-    start, end = _window(text, found, words, length)
+    start, end = _window(text, found, length)
     shown = highlighted(text, found, start, end)
     return ("…" if start > 0 else "") + shown + ("…" if end < len(text) else "")
 
@@ -59,11 +62,11 @@ def highlighted(text: str, found: Iterable[Mention], start: int = 0, end: int | 
     return "".join(pieces)
 
 
-def _window(text: str, found: Sequence[Mention], words: Sought, length: int) -> tuple[int, int]:
+def _window(text: str, found: Sequence[Mention], length: int) -> tuple[int, int]:
     """Where the piece of the text begins and ends that shows the best cluster."""
     if len(text) <= length:
         return 0, len(text)
-    first, last = _cluster(found, words, length)
+    first, last = _cluster(found, length)
     start = _beginning(text, first, last, length)
     end = start + length
     if end >= len(text):
@@ -72,30 +75,20 @@ def _window(text: str, found: Sequence[Mention], words: Sought, length: int) -> 
     return start, space if space > start else end
 
 
-def _cluster(found: Sequence[Mention], words: Sought, length: int) -> tuple[int, int]:
+def _cluster(found: Sequence[Mention], length: int) -> tuple[int, int]:
     """The span of mentions that fits and shows most.
 
-    Most means: distinct words by weight, then words side by side, then occurrences, then first.
+    Most means: distinct words, then words side by side, then occurrences, then first.
     """
-    if len(found) < 2:
-        return next(((one.start, min(one.end, one.start + length)) for one in found), (0, 0))
-    best: tuple[float, int, int] = (0.0, 0, 0)
+    best = (0, 0, 0)
     span = (0, 0)
-    held = [0] * len(words.weights)
-    beside = [at > 0 and _stand_beside(found[at - 1], mention) for at, mention in enumerate(found)]
-    left = neighbours = shown = 0
-    weight = 0.0
+    beside = [_stand_beside(one, other) for one, other in pairwise(found)]
+    left = 0
     for right, mention in enumerate(found):
-        changed = _count(held, mention.words, 1)
-        neighbours += beside[right]
         while left < right and mention.end - found[left].start > length:
-            changed ^= _count(held, found[left].words, -1)
             left += 1
-            neighbours -= beside[left]
-        if changed:
-            shown ^= changed
-            weight = words.weight(shown)
-        score = (weight, neighbours, right - left + 1)
+        distinct = reduce(or_, (one.words for one in found[left : right + 1])).bit_count()
+        score = (distinct, sum(beside[left:right]), right - left + 1)
         if score > best:
             best = score
             span = (found[left].start, min(mention.end, found[left].start + length))
@@ -104,19 +97,6 @@ def _cluster(found: Sequence[Mention], words: Sought, length: int) -> tuple[int,
 
 def _stand_beside(one: Mention, other: Mention) -> bool:
     return other.start - one.end <= _BESIDE and other.words != one.words
-
-
-def _count(held: list[int], bits: int, change: int) -> int:
-    """Count words in or out; those that came into the span, or went out of it, as bits."""
-    changed = 0
-    while bits:
-        lowest = bits & -bits
-        at = lowest.bit_length() - 1
-        if not held[at] or not held[at] + change:
-            changed |= lowest
-        held[at] += change
-        bits ^= lowest
-    return changed
 
 
 def _beginning(text: str, first: int, last: int, length: int) -> int:

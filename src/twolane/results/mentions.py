@@ -11,7 +11,6 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from twolane.model.document import EMPTY
 from twolane.model.scope import Word
 from twolane.text.scripts import USUAL, script_for
 from twolane.text.tokens import stream, streams, terms_of, tokens
@@ -27,14 +26,13 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The words to look for, each once, with the weight of each.
+    """The words to look for, each once.
 
     `stems` and `beginnings` tell which words a stem answers, as bits;
     `needles` are the same words as they are counted in a stream,
     `pairs` are neighbours among them as they stand side by side in one.
     """
 
-    weights: tuple[float, ...]
     stems: Mapping[str, int]
     beginnings: tuple[tuple[str, int], ...]
     needles: tuple[tuple[str, ...], ...]
@@ -56,23 +54,9 @@ class Sought:
                     return True
         return False
 
-    def weight(self, bits: int) -> float:
-        """The weight of a set of words."""
-        total = 0.0
-        while bits:
-            lowest = bits & -bits
-            total += self.weights[lowest.bit_length() - 1]
-            bits ^= lowest
-        return total
 
-
-def sought(marks: Sequence[Word], rarity: Mapping[str, float] = EMPTY) -> Sought:
-    """What to look for to find the marks.
-
-    A word weighs as much as its commonest term in `rarity` (term → inverse document frequency),
-    because any of its terms answers it; a word that is not there weighs 1.
-    A word twice among the marks is one word.
-    """
+def sought(marks: Sequence[Word]) -> Sought:
+    """What to look for to find the marks; a word twice among them is one word."""
     words = list(dict.fromkeys((word.terms, word.prefix) for word in marks))
     stems: dict[str, int] = {}
     beginnings = []
@@ -82,14 +66,10 @@ def sought(marks: Sequence[Word], rarity: Mapping[str, float] = EMPTY) -> Sought
                 beginnings.append((term, 1 << at))
             else:
                 stems[term] = stems.get(term, 0) | 1 << at
-    weights = tuple(
-        max(0.0, min((rarity[term] for term in terms if term in rarity), default=1.0))
-        for terms, _ in words
-    )
     needles = tuple(
         tuple(f" {term}" if prefix else f" {term} " for term in terms) for terms, prefix in words
     )
-    return Sought(weights, stems, tuple(beginnings), needles, tuple(_pairs(marks)))
+    return Sought(stems, tuple(beginnings), needles, tuple(_pairs(marks)))
 
 
 def spellings(languages: Iterable[str | None]) -> tuple[str | None, ...]:
@@ -109,7 +89,7 @@ def _spellings(languages: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 def mentions(text: str, words: Sought, languages: Iterable[str | None]) -> list[Mention]:
     """The places of the words in the text, in order and apart from each other."""
-    if not words.weights:
+    if not words.needles:
         return []
     places: list[Mention] = []
     for language in spellings(languages):

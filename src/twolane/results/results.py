@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from twolane.ingest.chunking import plain
+from twolane.ingest.chunking import embedded_text, lead_text, plain
 from twolane.ingest.chunking.boilerplate import own_sentence_at
 from twolane.model import deadlines
 from twolane.model.answer import Lane, Result
 from twolane.model.candidate import Candidate
-from twolane.model.document import EMPTY, Chunk, Document
+from twolane.model.document import Chunk, Document
 from twolane.model.scope import Word
 from twolane.results.highlighting import highlighted, one_line, snippet
 from twolane.results.mentions import Mention, Sought, mentions, sought
-from twolane.results.passages import best_passage, weight_of
 
 # One word may stand anywhere; so many in one passage are hardly there by chance.
 _SEVERAL = 2
@@ -23,28 +22,6 @@ _SEVERAL = 2
 # A snippet around words, and one without any.
 _LENGTH = 240
 _OPENING = 150
-
-
-def result_of(
-    candidate: Candidate,
-    document: Document,
-    chunks: Sequence[Chunk],
-    marks: Sequence[Word],
-    *,
-    length: int = _LENGTH,
-    opening: int = _OPENING,
-    rarity: Mapping[str, float] = EMPTY,
-) -> Result:
-    """The result that shows a candidate.
-
-    The passage that won is shown: the one with the query's words if words say more for the
-    document than meaning does, else the nearest one, unless another passage holds several words of
-    the query and more of it: models are sure of documents, less of passages.
-    A snippet has about `length` characters around the words, or `opening` without any.
-    A passage that meaning found and that holds no sought word has its nearest sentence marked.
-    `rarity` (term → inverse document frequency) lets rare words count more than common ones.
-    """
-    return _result(candidate, document, chunks, sought(marks, rarity), length, opening)
 
 
 def results_of(
@@ -60,35 +37,59 @@ def results_of(
     """
     words, nothing = sought(marks), sought(())
     return tuple(
-        _result(
+        _by_words_or_meaning(
             one,
             documents[one.id],
             chunks.get(one.id, ()),
             nothing if deadlines.is_over() else words,
-            _LENGTH,
-            _OPENING,
         )
         for one in candidates
         if one.id in documents
     )
 
 
-def _result(
-    candidate: Candidate,
-    document: Document,
-    chunks: Sequence[Chunk],
-    words: Sought,
-    length: int,
-    opening: int,
+def passage_to_read(
+    candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought
+) -> str:
+    """The passage that would be shown, whole, under its title and headings."""
+    chunk = _shown(candidate, document, chunks, words, _won_by_words(candidate))
+    text = document.body[chunk.start : chunk.end] if chunk else ""
+    if not text.strip():
+        text = lead_text(document.description, document.summary, document.arguments)
+    headings, boilerplate = (chunk.headings, chunk.boilerplate) if chunk else ((), ())
+    return embedded_text(document.title, headings, text, boilerplate)
+
+
+def _by_words_or_meaning(
+    candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought
 ) -> Result:
+    """The result that shows the passage that won.
+
+    That is the one with the query's words if words say more for the document than meaning does,
+    else the nearest one, unless another passage holds several words of the query and more of it:
+    models are sure of documents, less of passages.
+    A passage that meaning found and that holds no sought word has its nearest sentence marked.
+    """
     by_words = _won_by_words(candidate)
     chunk = _shown(candidate, document, chunks, words, by_words)
     languages = sorted({chunk.language for chunk in chunks if chunk.language})
-    title = one_line(document.title)
     reading = _reading(document, chunk) if chunk else _NOTHING
     text, found = _text(document, chunk, reading, words, languages, by_words)
     if chunk and not found and not by_words and chunk.position == candidate.position:
         found = _nearest_sentence(text, document, chunk, reading, candidate.sentence)
+    in_title = mentions(one_line(document.title), words, languages)
+    return result_with(candidate, document, chunk, in_title, text, found)
+
+
+def result_with(
+    candidate: Candidate,
+    document: Document,
+    chunk: Chunk | None,
+    in_title: Sequence[Mention],
+    text: str,
+    found: Sequence[Mention],
+) -> Result:
+    """The result that shows a text of the document, with the mentions in it and in the title."""
     return Result(
         id=document.id,
         kind=document.kind,
@@ -96,13 +97,13 @@ def _result(
         path=document.path,
         url=document.url,
         title=document.title,
-        title_html=highlighted(title, mentions(title, words, languages)),
+        title_html=highlighted(one_line(document.title), in_title),
         tags=document.tags,
         updated=document.updated,
         score=candidate.score,
         heading=chunk.headings if chunk else (),
         lines=(chunk.first_line, chunk.last_line) if chunk else None,
-        snippet=snippet(text, found, words, length if found else opening),
+        snippet=snippet(text, found, _LENGTH if found else _OPENING),
         contributions=candidate.contributions,
         relevance=candidate.relevance,
         ranks=candidate.ranks,
@@ -128,14 +129,23 @@ def _shown(
     """The chunk that won, or the next best: the other lane's, then the first."""
     if len(chunks) < 2:
         return chunks[0] if chunks else None
-    near = next((chunk for chunk in chunks if chunk.position == candidate.position), None)
-    if near is not None and not by_words and len(words.weights) < _SEVERAL:
-        return near
-    best = best_passage(document, chunks, words)
-    if near is None or best is None or by_words:
+    by_position = {chunk.position: chunk for chunk in chunks}
+    near = by_position.get(-1 if candidate.position is None else candidate.position)
+    best = by_position.get(-1 if candidate.passage is None else candidate.passage)
+    if by_words:
         return best or near or chunks[0]
-    held = weight_of(document, best, words)
-    return best if held >= _SEVERAL and held > weight_of(document, near, words) else near
+    if near is None or best is None:
+        return near or best or chunks[0]
+    held = _words_in(document, best, words)
+    return best if held >= _SEVERAL and held > _words_in(document, near, words) else near
+
+
+def _words_in(document: Document, chunk: Chunk, words: Sought) -> int:
+    """How many words of the query the chunk shows."""
+    bits = 0
+    for mention in mentions(plain(document.body[chunk.start : chunk.end]), words, [chunk.language]):
+        bits |= mention.words
+    return bits.bit_count()
 
 
 # -------------------------------------------------------------------------------- the snippet

@@ -43,8 +43,12 @@ class Settings:
     results: groups.Results = groups.Results()
     index: groups.Index = groups.Index()
     embedding: groups.Embedding = groups.Embedding()
+    postgres: groups.Postgres = groups.Postgres()
     server: groups.Server = groups.Server()
     ranking: groups.Ranking = groups.Ranking()
+    rerank: groups.Rerank = groups.Rerank()
+    expand: groups.Expand = groups.Expand()
+    stages: groups.Stages = groups.Stages()
     experiment: groups.Experiment = groups.Experiment()
 
     def __init__(self, **given: Any) -> None:
@@ -125,14 +129,17 @@ _GROUPS: dict[str, Any] = {
 }
 
 # Every setting by its full name, as it is declared.
-DECLARED: Mapping[str, Field[Any]] = {
+DECLARED: dict[str, Field[Any]] = {
     f"{part.name}.{one.name}" if part.name in _GROUPS else one.name: one
     for part in fields(Settings)
     for one in (fields(_GROUPS[part.name]) if part.name in _GROUPS else (part,))
 }
 # Names without a group → full names; None for what is no setting any more.
 OLD_NAMES: Mapping[str, str | None] = {
-    name.partition(".")[2]: name for name in DECLARED if "." in name
+    # Groups that came later have some of the same names, which meant the earlier ones.
+    name.partition(".")[2]: name
+    for name in reversed(DECLARED)
+    if "." in name
 } | RENAMED
 # What follows `TWOLANE_`, in small letters → full names.
 _VARIABLES = {name.replace(".", "_"): name for name in DECLARED}

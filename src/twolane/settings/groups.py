@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from twolane.model.deep_links import template_problem
-from twolane.settings.values import Secret, between, one_of, setting
+from twolane.settings.values import Address, Secret, between, is_known_server, one_of, setting
 
 EMBEDDERS = ("auto", "use", "e5", "ensemble", "onnx", "openai", "hashing", "none")
+RERANKERS = ("none", "http", "onnx")
 
 _WEIGHT = between(0, 100)
 
@@ -140,6 +141,11 @@ class Embedding:
         "`openai` (the name that the server knows it by).",
         shown=True,
     )
+    revision: str = setting(
+        "",
+        "Any text; a new one makes all vectors of `openai` anew, as when the server answers with "
+        "another model by the same name.",
+    )
     url: str = setting(
         "https://api.openai.com/v1", "Address of `openai`, up to `/embeddings`.", shown=True
     )
@@ -167,6 +173,15 @@ class Embedding:
     threads: int = setting(0, "Threads of `onnx`; 0: one for each core.", between(0, 256))
     request_texts: int = setting(
         2048, "The most texts in one request to `openai`.", between(1, 2048)
+    )
+    requests_per_minute: int = setting(
+        0,
+        "How many requests a minute a process makes to `openai` at the most while it embeds "
+        "passages; 0 is no limit. Searches are counted, and do not wait.",
+        between(0),
+    )
+    tokens_per_minute: int = setting(
+        0, "How many tokens a minute these requests have at the most; 0 is no limit.", between(0)
     )
     request_seconds: float = setting(
         30.0, "How long one request to `openai` may take.", between(0.1, 3600)
@@ -196,6 +211,21 @@ class Embedding:
     )
     gate_tolerance: float = setting(
         0.01, "How much worse, in nDCG@10, the gate still lets through.", between(0, 1)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Postgres:
+    """How a PostgreSQL database is used, where `db` names one."""
+
+    connections: int = setting(
+        10, "How many connections a process holds at the most.", between(2, 1000)
+    )
+    replica: Address | None = setting(
+        None,
+        "Address of a read-only copy of the database, which searches ask. While it does not "
+        "answer, the database itself does, and answers say so in `degraded`.",
+        is_known_server,
     )
 
 
@@ -278,9 +308,6 @@ class Ranking:
     )
     lexical_weight: float = setting(1.0, "Weight of the lexical lane in rank fusion.", _WEIGHT)
     dense_weight: float = setting(1.0, "Weight of the dense lane in rank fusion.", _WEIGHT)
-    phrasing_weight: float = setting(
-        0.5, "Weight of each other wording that an agent sends along with a query.", _WEIGHT
-    )
     common_share: float = setting(
         0.2, "A word in more of the documents does not pick candidates by itself.", between(0, 1)
     )
@@ -293,6 +320,83 @@ class Ranking:
     fold_copies: bool = setting(
         True, "Whether copies of a document come after what says something else."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """An optional stage: a model that reads the best passages together with the query."""
+
+    reranker: str = setting(
+        "none",
+        "What reads the best passages together with the query: `http` (a server with `/rerank`), "
+        "`onnx` (a cross-encoder in a folder of yours) or `none`.",
+        one_of(*RERANKERS),
+        shown=True,
+    )
+    model: str = setting(
+        "", "The folder of `onnx`, or the name that the server of `http` knows its model by."
+    )
+    url: str = setting("", "Address of `http`, up to `/rerank`.")
+    key: Secret = setting(Secret(), "Key for `http`; never shown, logged or stored in a run.")
+    request: str = setting(
+        "documents",
+        "How `http` names the passages: `documents` (Jina, Cohere, vLLM, llama.cpp) or `texts` "
+        "(Text Embeddings Inference).",
+        one_of("documents", "texts"),
+    )
+    scores: str = setting(
+        "chances",
+        "What `http` answers with: `chances` from 0 to 1, or `logits`, which may be any number.",
+        one_of("chances", "logits"),
+    )
+    documents: int = setting(
+        20, "How many of the best documents are read; each takes time.", between(1, 200)
+    )
+    max_tokens: int = setting(
+        512, "Passages are cut to about so many tokens before `http` gets them.", between(16)
+    )
+    seconds: float = setting(
+        0.5, "How long a search waits for it; then the order stands as it was.", between(0.01, 60)
+    )
+    weight: float = setting(
+        0.2,
+        "Its weight in the ranking model, in log-odds, until `twolane eval fit` finds the one that "
+        "this very reranker deserves.",
+        _WEIGHT,
+    )
+    threads: int = setting(0, "Threads of `onnx`; 0: one for each core.", between(0, 256))
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """An optional stage: a chat model words a query in other ways, where the search is not sure."""
+
+    enabled: bool = setting(False, "Whether a chat model words queries in other ways.", shown=True)
+    url: str = setting("", "Address of the chat model, up to `/chat/completions`.")
+    model: str = setting("", "The name that the server knows the chat model by.")
+    key: Secret = setting(
+        Secret(), "Key for the chat model; never shown, logged or stored in a run."
+    )
+    seconds: float = setting(
+        3.0, "How long a search waits for it; then it answers without.", between(0.01, 60)
+    )
+    confident: float = setting(
+        0.5, "From this relevance of the best result on, it is not asked.", between(0, 1)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What holds for all optional stages: when they pause, and what is kept of their answers."""
+
+    failures: int = setting(3, "After so many failures in a row a stage pauses.", between(1, 1000))
+    pause_seconds: float = setting(
+        60.0, "How long it pauses before it is tried again.", between(0, 86_400)
+    )
+    cache_megabytes: float = setting(
+        20.0, "How much is kept of the answers of chat models; the oldest go first.", between(0)
+    )
+    cache_days: float = setting(30.0, "How long such an answer is kept.", between(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,4 +427,10 @@ class Experiment:
     )
     centring: bool = setting(
         True, "Whether vectors with the accent of a language are centred by it."
+    )
+    reranking: str = setting(
+        "blend",
+        "What a reranker's scores do: `blend` (one feature among others), `replace` (they alone "
+        "order what was read) or `replace-whole` (the same, reading whole documents).",
+        one_of("blend", "replace", "replace-whole"),
     )

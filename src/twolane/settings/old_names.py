@@ -42,4 +42,5 @@ RENAMED: dict[str, str | None] = {
     "translation_weight": None,
     "usage_weight": None,
     "use_weight": None,
+    "phrasing_weight": None,
 }

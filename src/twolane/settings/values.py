@@ -18,6 +18,7 @@ Check = Callable[[Any], str | None]
 KINDS = {
     "Path | None": "a path",
     "Path | Address | None": "a path or an address",
+    "Address | None": "an address such as postgresql://user@host/name",
     "str": "a text",
     "Secret": "a text",
     "tuple[str, ...]": "a list of texts",
@@ -108,6 +109,11 @@ def _converted(kind: str, value: Any) -> Any:
             return None if value is None else Path(value).expanduser()
         case "Path | Address | None":
             return value if isinstance(value, Address) else _place(value)
+        case "Address | None":
+            found = value if isinstance(value, Address | None) else _place(value)
+            if isinstance(found, Path):
+                raise TypeError("a path")
+            return found
         case "tuple[str, ...]":
             parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
             return tuple(_converted("str", part) for part in parts if part)
@@ -127,7 +133,7 @@ def _converted(kind: str, value: Any) -> Any:
     raise ValueError(value)
 
 
-_PLACES = ("Path | Address | None",)
+_PLACES = ("Path | Address | None", "Address | None")
 
 
 def is_known_server(place: Path | Address | None) -> str | None:

@@ -6,10 +6,10 @@ All stores keep the streams and count here, so that all of them tell the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
-from twolane.model.candidate import DocumentTerms
+from twolane.model.candidate import DocumentTerms, PassageTerms
 from twolane.model.document import FIELDS, PASSAGE_BREAK
 from twolane.model.scope import Word
 
@@ -22,8 +22,8 @@ _BODY = FIELDS.index("body")
 class TermCounter:
     """Counts the terms of some words in documents, or all terms if there are no words.
 
-    With a `sequence`, the words in the order of the query, it also tells which terms stand in one
-    passage, and which words stand side by side.
+    With a `sequence`, the words in the order of the query, it also tells what each passage holds,
+    and which words stand side by side.
     """
 
     def __init__(
@@ -47,37 +47,39 @@ class TermCounter:
         """The document with its counts; `streams` are in the order of `FIELDS`."""
         found: dict[str, list[int]] = {}
         lengths = []
+        passages: list[PassageTerms] = []
+        adjacent: set[int] = set()
         for place, stream in enumerate(streams):
             # Most documents leave most fields empty.
             lengths.append(stream.count(" ") // 2 if stream else 0)
-            for key, count in self._counts(stream) if stream else ():
+            if not stream:
+                continue
+            if place == _BODY and self._in_detail:
+                counted = self._in_body(stream, passages, adjacent)
+            else:
+                counted = self._counts(stream)
+            for key, count in counted:
                 counts = found.get(key)
                 if counts is None:
                     counts = found[key] = [0] * len(streams)
                 counts[place] = count
-        if not self._in_detail or not found:
-            return DocumentTerms(id, languages, found, lengths)
-        body = streams[_BODY]
-        adjacent = [at for at, pair in enumerate(self._pairs) if pair.stands_in(body, found)]
         return DocumentTerms(
-            id, languages, found, lengths, self._passages(body, found), tuple(adjacent)
+            id, languages, found, lengths, tuple(passages), tuple(sorted(adjacent))
         )
 
-    def _passages(
-        self, body: str, found: Mapping[str, Sequence[int]]
-    ) -> tuple[frozenset[str], ...]:
-        """The terms that each passage holds; none where one passage is all there is."""
-        if PASSAGE_BREAK not in body:
-            return ()
-        needles = {key: self._needles[key] for key, counts in found.items() if counts[_BODY]}
-        if len(needles) < 2:
-            # A single term needs no look at passages: one of them holds it.
-            return (frozenset(needles),)
-        held = [
-            frozenset([key for key, needle in needles.items() if needle in passage])
-            for passage in body.split(PASSAGE_BREAK)
-        ]
-        return tuple(dict.fromkeys(held))
+    def _in_body(
+        self, body: str, passages: list[PassageTerms], adjacent: set[int]
+    ) -> Iterable[tuple[str, int]]:
+        """The counts of a body; adds its passages, and the places of pairs that stand in one."""
+        total: dict[str, int] = {}
+        for passage in body.split(PASSAGE_BREAK):
+            counts = dict(self._counts(passage))
+            pairs = [at for at, pair in enumerate(self._pairs) if pair.stands_in(passage, counts)]
+            adjacent.update(pairs)
+            passages.append(PassageTerms(frozenset(counts), len(pairs), sum(counts.values())))
+            for key, count in counts.items():
+                total[key] = total.get(key, 0) + count
+        return total.items()
 
     def _counts(self, stream: str) -> Iterable[tuple[str, int]]:
         if not self._tallied:
@@ -102,8 +104,8 @@ class _Pair:
             word.keys for word in (first, second) if all(key in counted for key in word.keys)
         ]
 
-    def stands_in(self, body: str, found: Mapping[str, Sequence[int]]) -> bool:
-        """Whether the body holds the words side by side."""
+    def stands_in(self, body: str, found: Container[str]) -> bool:
+        """Whether a text with these terms holds the words side by side."""
         if not all(any(key in found for key in keys) for keys in self._needed):
             return False
         return any(needle in body for needle in self._needles)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from math import inf
 from typing import Protocol, cast
 
 from twolane.text.function_words import FUNCTION_WORDS
@@ -13,6 +14,11 @@ from twolane.text.tokens import plain_form, token_texts
 
 # Below this many words a detector guesses ("chat" is Quechua to it); the usual language is safer.
 _ENOUGH_WORDS = 6
+
+# So much likelier (in nats) than the usual language of its script another one must be. Of lists and
+# titles in English that the detector got wrong 95 % stay below 17, and of texts of 6 to 12 words in
+# German and Portuguese 95 % are above 30.
+_SURE = 17.0
 
 # A hundred words settle a language; the rest of a passage would only cost time.
 _SAMPLE = 800
@@ -50,9 +56,8 @@ def language_of(text: str, candidates: Sequence[str], usual: str | None = None) 
         return clear
     if usual and script_for(usual) == script:
         return usual
-    if len(words) < _ENOUGH_WORDS:
-        return USUAL[script] if USUAL.get(script) in fitting else fitting[0]
-    return _by_detector(sample, fitting)
+    likely = USUAL[script] if USUAL.get(script) in fitting else fitting[0]
+    return likely if len(words) < _ENOUGH_WORDS else _by_detector(sample, fitting, likely)
 
 
 @lru_cache(maxsize=256)
@@ -122,12 +127,14 @@ def _speakers() -> dict[str, tuple[str, ...]]:
 
 
 class _Detector(Protocol):
-    def classify(self, text: str) -> tuple[str, float]: ...
+    def rank(self, text: str) -> list[tuple[str, float]]: ...
 
 
-def _by_detector(sample: str, fitting: Sequence[str]) -> str:
-    """The detector's choice among a few languages; it is poor when it may choose freely."""
-    return str(_detector(tuple(fitting)).classify(sample)[0])
+def _by_detector(sample: str, fitting: Sequence[str], likely: str) -> str:
+    """The detector's choice among a few languages where it is sure, else the likely one."""
+    ranked = _detector(tuple(fitting)).rank(sample)
+    best, score = ranked[0]
+    return best if score - dict(ranked).get(likely, -inf) >= _SURE else likely
 
 
 @cache

@@ -7,6 +7,7 @@ All of it is linear in the text, whatever the text is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 # A fence may stand inside quotations and list items, so their markers may come before it.
 # The information after backticks holds no backtick, otherwise the line is a span of code.
@@ -89,3 +90,18 @@ def closing_ticks(text: str) -> dict[int, int]:
             ends[start] = closing[1]
         following[end - start] = (start, end)
     return dict(reversed(ends.items()))
+
+
+def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of the spans, so that lines and offsets stay."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in sorted(spans):
+        if end > position:
+            begin = max(start, position)
+            pieces += (text[position:begin], _NOT_LINE_END.sub(" ", text[begin:end]))
+            position = end
+    return "".join((*pieces, text[position:]))
+
+
+_NOT_LINE_END = re.compile(r"[^\n]")

@@ -18,6 +18,8 @@ _TO_ENGLISH = str.maketrans(_RUSSIAN + _RUSSIAN_SHIFTED, _ENGLISH + _ENGLISH_SHI
 # How Russian sounds are spelled in Latin letters, longest first; one reading each.
 _SOUNDS: tuple[tuple[str, str], ...] = (
     ("shch", "щ"),
+    # As English has it: `borscht`.
+    ("scht", "щ"),
     ("sch", "щ"),
     ("zh", "ж"),
     ("kh", "х"),

@@ -183,11 +183,9 @@ def _bare(char: str) -> str:
     """A Latin or Greek letter without its accent or as two; any other sign as it is."""
     if char.isascii():
         return char
-    if char in PLAIN_LETTERS:
-        return PLAIN_LETTERS[char]
-    if not char.isalpha() or script_of(char) not in ("latin", "greek"):
-        return char
-    return unicodedata.normalize("NFD", char)[:1] or char
+    if char not in PLAIN_LETTERS and char.isalpha() and script_of(char) in ("latin", "greek"):
+        char = unicodedata.normalize("NFD", char)[:1] or char
+    return PLAIN_LETTERS.get(char, char)
 
 
 class Spellings(dict[int, str]):

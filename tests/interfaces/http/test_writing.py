@@ -55,7 +55,7 @@ class TestDocuments:
         assert made.status_code == 201
         assert made.json()["documents"][0]["created"]
         place = made.headers["location"]
-        assert place == "/api/documents/kiwi%201"
+        assert place == "/api/v1/documents/kiwi%201"
         assert found(client, "ostrichlike") == ["kiwi 1"]
         read = client.get(place)
         assert read.headers["etag"] == made.headers["etag"]

@@ -19,8 +19,9 @@ from tests.interfaces.conftest import Cli, write
 from twolane import Library, Scope, Settings
 from twolane.ingest.chunking import estimate_tokens
 from twolane.interfaces.mcp import texts
-from twolane.interfaces.mcp.tools import TOOLS
+from twolane.interfaces.mcp.tools import TOOLS, checked
 from twolane.model.document import Collection
+from twolane.model.errors import BadInput
 from twolane.ports.documents import PutCollection
 from twolane.stores.memory import memory_stores
 
@@ -285,3 +286,22 @@ def test_schemas_are_cheap() -> None:
     ]
     assert len(TOOLS) <= 6
     assert len(json.dumps(spelled)) <= 6000
+
+
+def test_the_least_relevance_can_be_asked_for() -> None:
+    """An agent may leave out what is less likely than it wants; the number is checked."""
+    store = memory_stores()
+    store.documents.apply(PutCollection(Collection(COLLECTION)))
+    put(store, prepared("mill", "The tide mill.", title="Tide mill"), prepared("pond", "A pond."))
+    (search,) = (tool for tool in TOOLS if tool.name == "search")
+    with Library(store, Settings(), None) as library:
+
+        def told(least: object) -> str:
+            arguments = {"query": "tide mill", "min_relevance": least}
+            return search.run(library, Scope(), checked(search, arguments))
+
+        assert "[mill]" in told(0.1)
+        assert "[mill]" not in told(1)
+        for wrong in (2, "much", True):
+            with pytest.raises(BadInput, match="min_relevance"):
+                told(wrong)

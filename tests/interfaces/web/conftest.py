@@ -170,7 +170,7 @@ def page(new_page: PageMaker) -> Page:
 
 def search(page: Page, text: str) -> None:
     """Type a query and wait until its answer is on the screen."""
-    with page.expect_response(lambda answer: "/api/search?" in answer.url):
+    with page.expect_response(lambda answer: "/api/v1/search?" in answer.url):
         page.fill("#q", text)
     page.wait_for_selector("#found[aria-busy=false] .summary")
 

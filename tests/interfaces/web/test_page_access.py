@@ -20,8 +20,8 @@ STATES = {
     "similar": f"/?{FOUND}&panel=similar&{TOMATOES}",
     "why": f"/?{FOUND}&kind=bookmark&panel=why&{TOMATOES}",
     "picker": f"/?{FOUND}&panel=why",
-    "coverage": "/?view=coverage",
-    "judging": "/?view=judge&q=tomatoes",
+    "coverage": "/coverage",
+    "judging": "/judge?q=tomatoes",
 }
 
 
@@ -72,7 +72,7 @@ def test_keyboard_only(page: Page) -> None:
     keyboard = page.keyboard
     expect(page.locator("#q")).to_be_focused()
     keyboard.type("tomatoes")
-    expect(page.locator(".result").nth(2)).to_be_visible()
+    expect(page.locator("#found[aria-busy=false] .result").nth(2)).to_be_visible()
     keyboard.press("ArrowDown")
     expect(page.locator(".result .open").nth(0)).to_be_focused()
     keyboard.press("j")
@@ -192,7 +192,7 @@ def test_russian(new_page: PageMaker) -> None:
 
 def test_motion_is_reduced(new_page: PageMaker) -> None:
     """Whoever asks for less motion sees none."""
-    page = new_page("/?view=coverage", reduced_motion="reduce")
+    page = new_page("/coverage", reduced_motion="reduce")
     duration = "getComputedStyle(document.querySelector('.progress .fill')).transitionDuration"
     page.wait_for_selector(".progress .fill")
     assert page.evaluate(duration) == "0s"

@@ -49,7 +49,7 @@ def test_a_prompt_is_filled_and_copied(new_page: PageMaker, served: Server) -> N
         page.locator(".result .open", has_text="Zorilla prompt").first.click()
         page.get_by_label("animal").fill("a zorilla")
         page.get_by_role("button", name="Copy").click()
-        expect(page.locator(".fill .copy")).to_have_text("Copied")
+        expect(page.locator(".prompt-form .copy")).to_have_text("Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied == "Describe a zorilla in {{words}} words."
     finally:
@@ -155,7 +155,7 @@ def test_a_hostile_note_does_nothing(page: Page) -> None:
     for panel in ("Explanation", "Similar", "Why"):
         page.locator(".tabs a", has_text=panel).click()
         expect(page.locator("#drawer .panel[aria-busy=false]")).to_be_visible()
-    page.goto("/?view=judge&q=zebra")
+    page.goto("/judge?q=zebra")
     expect(page.locator(".judged .open").first).to_have_text(HOSTILE_TITLE)
     page.wait_for_timeout(100)
     assert page.evaluate("window.hacked") is None

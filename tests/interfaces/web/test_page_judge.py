@@ -38,7 +38,7 @@ def grade(page: Page, title: str, choice: str) -> None:
 
 def test_searches_become_golden_queries(new_page: PageMaker, judged: Server) -> None:
     """Judgments are kept as a golden set that the command line reads, and come back as figures."""
-    page = new_page("/?view=judge&q=soup", at=judged.address)
+    page = new_page("/judge?q=soup", at=judged.address)
     save = page.get_by_role("button", name="Keep as a golden query")
     expect(save).to_be_disabled()
     expect(page.locator(".board")).to_contain_text("No query has been judged yet")
@@ -76,7 +76,7 @@ def test_searches_become_golden_queries(new_page: PageMaker, judged: Server) -> 
 
 def test_a_judgment_can_be_changed(new_page: PageMaker, judged: Server) -> None:
     """A query that was judged opens with its judgments, and keeping it again replaces them."""
-    page = new_page("/?view=judge&q=soup", at=judged.address)
+    page = new_page("/judge?q=soup", at=judged.address)
     grade(page, "Tomato soup", "Relevant")
     page.get_by_role("button", name="Keep as a golden query").click()
     expect(page.locator(".golden li")).to_have_count(1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, Route, expect
 
 from tests.interfaces.conftest import _at, write
 from tests.interfaces.http.conftest import Server, serving
@@ -34,14 +35,123 @@ def test_the_start_lists_what_was_changed_last(page: Page) -> None:
     expect(page.locator(".prose")).to_be_visible()
 
 
-def test_one_search_for_many_keys(page: Page) -> None:
-    """Typing quickly asks the server once, not once for every letter."""
+def test_examples_are_of_this_library(page: Page) -> None:
+    """What can be tried at the start is made of its titles and tags, and finds something."""
+    chips = page.locator(".examples .chip")
+    expect(chips.first).to_be_visible()
+    shown = chips.all_text_contents()
+    assert shown[:2] == ["walk", "tag:garden"]
+    for text in shown:
+        page.locator(".examples .chip", has_text=text).first.click()
+        expect(page.locator("#found[aria-busy=false] .result").first).to_be_visible()
+        expect(page.locator("#nearest")).to_have_count(0)
+        page.locator(".brand").click()
+        expect(chips.first).to_be_visible()
+
+
+def test_words_answer_at_once_and_meaning_on_a_pause(page: Page) -> None:
+    """The first key is asked by words, as a beginning; when typing stops, by all lanes, once."""
     expect(page.locator(".recent")).to_be_visible()
     asked: list[str] = []
-    page.on("request", lambda one: asked.append(one.url) if "/api/search" in one.url else None)
-    page.locator("#q").press_sequentially("tomatoes", delay=5)
-    expect(page.locator(".result").first).to_be_visible()
-    assert len(asked) == 1
+    page.on("request", lambda one: asked.append(one.url) if "/api/v1/search" in one.url else None)
+    # Keys in the page itself: how soon they follow is then no matter of this test's process.
+    page.evaluate("""() => {
+        const box = document.getElementById("q");
+        for (const end of [1, 2, 3, 4, 5, 6, 7]) {
+          box.value = "tomatoes".slice(0, end);
+          box.dispatchEvent(new Event("input", { bubbles: true }));
+        }
+    }""")
+    expect(page.locator("#found[aria-busy=false] .result .open").first).to_be_visible()
+    by_words, by_all = asked
+    assert "mode=lexical" in by_words and "typing=true" in by_words
+    assert "mode=hybrid" in by_all and "q=tomatoe&" in by_all
+    page.locator("#q").press_sequentially("s", delay=0)
+    expect(page.locator("#found[aria-busy=false] .result .open").first).to_be_visible()
+    page.reload()
+    expect(page.locator("#found[aria-busy=false] .result .open").first).to_be_visible()
+    assert "q=tomatoes&" in asked[-1] and "typing" not in asked[-1]
+
+
+def test_typing_slowly_asks_again_and_again(page: Page) -> None:
+    """Nobody waits for the end of a word: each key that comes after a while is asked by itself."""
+    with page.expect_request(lambda one: "q=co&" in one.url and "mode=lexical" in one.url):
+        page.locator("#q").press_sequentially("co", delay=120)
+    with page.expect_request(lambda one: "q=comp&" in one.url and "mode=lexical" in one.url):
+        page.locator("#q").press_sequentially("mp", delay=120)
+    expect(page.locator(".result .open").first).to_have_text("Compost that does not smell")
+
+
+def test_the_first_result_stays_while_a_word_is_typed(page: Page) -> None:
+    """From the second letter of a word on, the document that is meant stays where it is."""
+    search(page, "tomato")
+    page.evaluate("""() => {
+        window.firsts = [];
+        new MutationObserver(() => {
+          const first = document.querySelector(".result .open")?.textContent;
+          if (first && first !== window.firsts.at(-1)) window.firsts.push(first);
+        }).observe(document.getElementById("found"), { childList: true });
+    }""")
+    page.locator("#q").press_sequentially(" so", delay=20)
+    page.wait_for_selector("#found[aria-busy=false]")
+    expect(page.locator(".result .open").first).to_have_text("Tomato soup")
+    page.evaluate("window.firsts.length = 0")
+    page.locator("#q").press_sequentially("up", delay=300)
+    page.wait_for_selector("#found[aria-busy=false]")
+    assert page.evaluate("window.firsts") in ([], ["Tomato soup"])
+
+
+def test_keys_before_the_scripts_are_there_are_kept(new_page: PageMaker) -> None:
+    """What is typed while the page is loading is in the box afterwards, and is searched."""
+    page = new_page("about:blank")
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/js/search.js", hold)
+    page.goto("/", wait_until="commit")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("compo")
+    expect(page.locator(".bar")).to_have_count(0)
+    for one in waiting:
+        one.continue_()
+    expect(page.locator(".bar")).to_be_visible()
+    page.keyboard.type("st")
+    expect(page.locator("#q")).to_have_value("compost")
+    expect(page.locator(".result .open").first).to_have_text("Compost that does not smell")
+
+
+@pytest.mark.parametrize(
+    ("view", "name"), [("coverage", "Coverage"), ("judge", "Judge")], ids=["coverage", "judge"]
+)
+def test_views_have_paths(page: Page, view: str, name: str) -> None:
+    """A view has an address of its own, which works after a reload, too; back leads back."""
+    page.get_by_role("navigation").get_by_role("link", name=name).click()
+    expect(page.locator("h1")).to_have_text(name)
+    assert page.url.endswith(f"/{view}")
+    page.reload()
+    expect(page.locator("h1")).to_have_text(name)
+    if view == "judge":
+        expect(page.locator("#q")).to_be_focused()
+    page.go_back()
+    expect(page.locator("#q")).to_be_focused()
+    expect(page.locator(".recent")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1366, 1440, 1920])
+def test_the_reader_covers_no_result(new_page: PageMaker, width: int) -> None:
+    """Beside the reader all of a result can be seen, on every usual screen."""
+    page = new_page("/?q=tomatoes", viewport={"width": width, "height": 860})
+    page.locator(".result .open").first.click()
+    expect(page.locator(".prose")).to_be_visible()
+    drawer = page.locator("#drawer").bounding_box()
+    assert drawer is not None
+    for part in ("#q", ".bar", ".result", ".result .snippet", ".result .foot"):
+        for box in (one.bounding_box() for one in page.locator(part).all()):
+            assert box is not None
+            assert box["x"] >= 0 and box["x"] + box["width"] <= drawer["x"], part
+            assert box["width"] > 280 or part == ".result .snippet"
 
 
 def test_a_late_answer_is_not_painted(new_page: PageMaker) -> None:
@@ -71,7 +181,7 @@ def test_a_late_answer_is_not_painted(new_page: PageMaker) -> None:
 
 def test_an_unneeded_search_is_cancelled(page: Page) -> None:
     """A query that nobody waits for any more is taken back from the server."""
-    page.route("**/api/search?q=compost&**", lambda route: None)
+    page.route("**/api/v1/search?q=compost&**", lambda route: None)
     with page.expect_event("requestfailed", lambda one: "q=compost&" in one.url):
         with page.expect_request(lambda one: "q=compost&" in one.url):
             page.fill("#q", "compost")
@@ -179,12 +289,26 @@ def test_nothing_relevant(page: Page) -> None:
         for one in said["results"]:
             one["relevance"] = 0.25
 
-    page.route("**/api/search?**", changed(unanswerable))
+    page.route("**/api/v1/search?**", changed(unanswerable))
     search(page, "tomatoes")
     expect(page.locator("#nearest")).to_contain_text("Nothing relevant was found.")
     bar = page.locator(".result .relevance").first
     expect(bar).to_have_attribute("aria-label", "Relevance 25%")
     expect(page.locator("#live")).to_contain_text("Nothing relevant")
+
+
+def test_the_bar_shows_how_relevant_a_result_is(page: Page) -> None:
+    """As much of the bar is filled as the result is likely to be relevant."""
+    page.route(
+        "**/api/v1/search?**",
+        changed(lambda said: [one.update(relevance=0.5) for one in said["results"]] and None),
+    )
+    search(page, "tomatoes")
+    bar = page.locator(".result .relevance").first.bounding_box()
+    fill = page.locator(".result .relevance .fill").first.bounding_box()
+    assert bar is not None and fill is not None
+    assert fill["width"] == pytest.approx(bar["width"] / 2, abs=1)
+    assert (fill["y"], fill["height"]) == (bar["y"], bar["height"])
 
 
 def test_unlikely_results_stand_below_a_line(page: Page) -> None:
@@ -195,7 +319,7 @@ def test_unlikely_results_stand_below_a_line(page: Page) -> None:
         for place, one in enumerate(said["results"]):
             one["relevance"] = (0.9, 0.1, 0.6)[place] if place < 3 else 0.05
 
-    page.route("**/api/search?**", changed(fading))
+    page.route("**/api/v1/search?**", changed(fading))
     search(page, "tomatoes")
     expect(page.locator(".unlikely")).to_have_count(1)
     expect(page.locator(".result").nth(3).locator(".unlikely")).to_have_text("Less likely")
@@ -233,7 +357,7 @@ def test_a_lane_that_cannot_run_is_named(
         page = new_page(f"{running.address}/?q=soup", at=running.address)
         expect(page.locator("[data-degraded=dense]")).to_contain_text("Without meaning:")
         assert titles(page) == ["Tomato soup"]
-        page.goto(f"{running.address}/?view=coverage")
+        page.goto(f"{running.address}/coverage")
         expect(page.locator("[data-degraded=dense]")).to_contain_text("switched off")
         expect(page.locator(".progress p")).to_have_text("0% done; 1 passage waits for its vector.")
 
@@ -241,7 +365,7 @@ def test_a_lane_that_cannot_run_is_named(
 def test_an_empty_library_says_what_to_do(new_page: PageMaker) -> None:
     """A library without documents shows the command that brings some in."""
     page = new_page("about:blank")
-    page.route("**/api/status**", changed(lambda said: said.update(documents=0)))
+    page.route("**/api/v1/status**", changed(lambda said: said.update(documents=0)))
     page.goto("/")
     expect(page.locator("#about")).to_contain_text("twolane index")
 
@@ -249,15 +373,15 @@ def test_an_empty_library_says_what_to_do(new_page: PageMaker) -> None:
 def test_a_failure_is_told_and_retried(new_page: PageMaker) -> None:
     """A server that is away or busy is told in words; the search goes on when it is back."""
     page = new_page(fails=True)
-    page.route("**/api/search?**", lambda route: route.abort())
+    page.route("**/api/v1/search?**", lambda route: route.abort())
     page.fill("#q", "soup")
     expect(page.locator(".notice.bad")).to_contain_text("cannot be reached")
-    page.unroute("**/api/search?**")
+    page.unroute("**/api/v1/search?**")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".result .open").first).to_have_text("Tomato soup")
     busy = {"title": "busy", "status": 503, "detail": "too many requests wait already"}
     page.route(
-        "**/api/search?**",
+        "**/api/v1/search?**mode=hybrid**",
         lambda route: route.fulfill(status=503, json=busy, headers={"Retry-After": "1"}),
         times=1,
     )

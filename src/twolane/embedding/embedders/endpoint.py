@@ -44,10 +44,11 @@ _NEVER = frozenset({401, 403, 404, 405})
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """How patiently a server is asked."""
+    """How patiently a server is asked, and which group of settings names it."""
 
     seconds: float = 30.0
     tries: int = 5
+    group: str = "embedding"
 
 
 class Endpoint:
@@ -104,7 +105,7 @@ class Endpoint:
             return _Later(late), None
         except httpx.InvalidURL as error:
             return EmbedderUnavailable(
-                f"{self._url} is no address: {error}; set `embedding.url`"
+                f"{self._url} is no address: {error}; set `{self._manners.group}.url`"
             ), None
         except _TooMuch as error:
             return EmbedderUnavailable(f"{self._url} answered with {error}"), None
@@ -116,7 +117,8 @@ class Endpoint:
             told = self._told(response.status_code, content)
             return _Later(told), _asked_to_wait(response.headers.get("retry-after"))
         if response.status_code in _NEVER:
-            hint = "check `embedding.url`, `embedding.model` and `embedding.key`"
+            group = self._manners.group
+            hint = f"check `{group}.url`, `{group}.model` and `{group}.key`"
             return EmbedderUnavailable(f"{self._told(response.status_code, content)}; {hint}"), None
         if response.status_code != httpx.codes.OK:
             return EmbedderError(self._told(response.status_code, content)), None
@@ -193,7 +195,7 @@ def _httpx() -> Any:
         return import_module("httpx")
     except ImportError as error:
         raise EmbedderUnavailable(
-            "the embedder 'openai' needs a package that is not installed; "
+            "asking a server needs a package that is not installed; "
             "install it with: pip install 'twolane[openai]'"
         ) from error
 

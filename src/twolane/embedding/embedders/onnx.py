@@ -84,7 +84,7 @@ class OnnxEmbedder:
         import numpy as np
 
         loaded = self._ready()
-        encoded = loaded.tokenizer.encode_batch([prompt + _encodable(text) for text in texts])
+        encoded = loaded.tokenizer.encode_batch([prompt + encodable(text) for text in texts])
         if self._cutter is not None and (cut := sum(bool(one.overflowing) for one in encoded)):
             self._cutter.note(cut)
         rows = np.empty((len(texts), self.space.dimensions), np.float32)
@@ -116,25 +116,8 @@ class _Loaded:
     """The tokenizer and the session of one model; sessions may be run from several threads."""
 
     def __init__(self, folder: Path, recipe: Recipe, threads: int) -> None:
-        runtime, tokenizers = _packages()
-        try:
-            self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-            self.tokenizer.no_padding()
-            self.tokenizer.enable_truncation(recipe.longest)
-            options = runtime.SessionOptions()
-            # Threads that spin while they wait take the processor from whoever is working.
-            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-            options.intra_op_num_threads = threads
-            options.inter_op_num_threads = 1
-            options.log_severity_level = 3
-            self._session = runtime.InferenceSession(
-                str(recipe.file), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:
-            # The runtime has no tree of errors; whatever it is, the model does not load.
-            raise EmbedderUnavailable(
-                f"the model in {folder} does not load ({type(error).__name__}: {error})"
-            ) from error
+        self.tokenizer, self._session = opened(folder, recipe.file, threads)
+        self.tokenizer.enable_truncation(recipe.longest)
         self._recipe = recipe
         self._inputs = {tensor.name for tensor in self._session.get_inputs()}
         self._output = _chosen([tensor.name for tensor in self._session.get_outputs()])
@@ -166,6 +149,27 @@ class _Loaded:
         return _unit(_pooled(np.asarray(output, np.float32), mask, self._recipe.pooling))
 
 
+def opened(folder: Path, graph: Path, threads: int) -> tuple[Any, Any]:
+    """The tokenizer of a folder, and a session of its graph."""
+    runtime, tokenizers = _packages()
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        options = runtime.SessionOptions()
+        # Threads that spin while they wait take the processor from whoever is working.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        session = runtime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        # The runtime has no tree of errors; whatever it is, the model does not load.
+        raise EmbedderUnavailable(
+            f"the model in {folder} does not load ({type(error).__name__}: {error})"
+        ) from error
+    return tokenizer, session
+
+
 def _packages() -> tuple[Any, Any]:
     # The runtime looks at this when it is loaded, and leaves files in the user's home otherwise.
     os.putenv("ORT_DISABLE_TELEMETRY", "1")
@@ -173,7 +177,7 @@ def _packages() -> tuple[Any, Any]:
         runtime, tokenizers = import_module("onnxruntime"), import_module("tokenizers")
     except ImportError as error:
         raise EmbedderUnavailable(
-            "the embedder 'onnx' needs packages that are not installed; "
+            "a model in ONNX needs packages that are not installed; "
             "install them with: pip install 'twolane[onnx]'"
         ) from error
     # It may have been loaded before by somebody else.
@@ -219,6 +223,6 @@ def _unit(rows: Matrix) -> Matrix:
     return unit
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """The text without halves of surrogate pairs, which no tokenizer can read."""
     return text.encode("utf-8", "replace").decode("utf-8")

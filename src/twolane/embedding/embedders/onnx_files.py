@@ -72,20 +72,7 @@ def located(model: str) -> Path:
 
 def read_recipe(folder: Path, model: str) -> Recipe:
     """How the model in the folder is to be used."""
-    graph = next((folder / name for name in _GRAPHS if (folder / name).is_file()), None)
-    missing = [
-        name
-        for name, there in (
-            ("onnx/model.onnx", graph is not None),
-            ("tokenizer.json", (folder / "tokenizer.json").is_file()),
-            ("config.json", (folder / "config.json").is_file()),
-        )
-        if not there
-    ]
-    if missing or graph is None:
-        raise EmbedderUnavailable(
-            f"{folder} is no sentence-transformers ONNX export: {', '.join(missing)} not found"
-        )
+    graph = _graph(folder)
     config = _json(folder / "config.json")
     pooling, dimensions = _pooling(folder, config)
     query, passage = _prompts(folder)
@@ -100,6 +87,43 @@ def read_recipe(folder: Path, model: str) -> Recipe:
         query_prompt=query,
         passage_prompt=passage,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEncoderFiles:
+    """Where a cross-encoder's files are, and how it is to be used."""
+
+    folder: Path
+    graph: Path
+    longest: int
+    padding: int
+
+
+def read_cross_encoder(folder: Path) -> CrossEncoderFiles:
+    """How the cross-encoder in the folder is to be used."""
+    graph = _graph(folder)
+    config = _json(folder / "config.json")
+    padding = int(config.get("pad_token_id") or 0)
+    return CrossEncoderFiles(folder, graph, _longest(folder, config), padding)
+
+
+def _graph(folder: Path) -> Path:
+    """The graph of an export that is complete."""
+    graph = next((folder / name for name in _GRAPHS if (folder / name).is_file()), None)
+    missing = [
+        name
+        for name, there in (
+            ("onnx/model.onnx", graph is not None),
+            ("tokenizer.json", (folder / "tokenizer.json").is_file()),
+            ("config.json", (folder / "config.json").is_file()),
+        )
+        if not there
+    ]
+    if missing or graph is None:
+        raise EmbedderUnavailable(
+            f"{folder} is no sentence-transformers ONNX export: {', '.join(missing)} not found"
+        )
+    return graph
 
 
 def _fetched(model: str) -> Path:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from twolane.embedding.embedders.cutting import Cutter
 from twolane.embedding.embedders.endpoint import Endpoint
+from twolane.embedding.embedders.pace import Pace
 from twolane.ingest.chunking import estimate_tokens
 from twolane.model.errors import BadVectors, EmbedderUnavailable
 from twolane.model.space import Space
@@ -40,13 +41,18 @@ _NUMBER_BYTES = 64
 _VECTOR_BYTES = 1024
 _ANSWER_BYTES = 64 * 1024
 
+# So much of the name that a server gives its model is looked at.
+_MODEL_NAME = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """What to ask of the server: which model, how long its vectors are, how texts are dressed.
 
     `dimensions` 0 means the model's own length, if that is known.
+    `revision` tells vectors from those that the server made by the same name before.
     `input_type` tells the server whether a text is a query or a passage, where it wants to know.
+    Passages wait for a minute that has room for them; 0 is no limit.
     """
 
     model: str
@@ -57,6 +63,9 @@ class Wishes:
     encoding: str = "base64"
     input_type: bool = False
     texts: int = _MOST_TEXTS
+    revision: str = ""
+    requests_per_minute: int = 0
+    tokens_per_minute: int = 0
 
 
 class OpenAiEmbedder:
@@ -68,9 +77,10 @@ class OpenAiEmbedder:
         self._wishes = wishes
         self._chunker = chunker
         self._cutter = Cutter(wishes.longest or _LONGEST_TEXT)
+        self._pace = Pace(wishes.requests_per_minute, wishes.tokens_per_minute)
         self._lock = threading.Lock()
-        # What the server calls the model that answers.
-        self._answering = ""
+        # What the server calls the model that answers; it may be known from an earlier process.
+        self.answered_by = ""
 
     @property
     def space(self) -> Space:
@@ -91,7 +101,7 @@ class OpenAiEmbedder:
             embedder="openai",
             model=wishes.model,
             # The server may be moved; its vectors stay what they are.
-            revision="",
+            revision=wishes.revision,
             dimensions=dimensions,
             chunker=self._chunker,
             query_prompt=wishes.query_prompt,
@@ -109,7 +119,7 @@ class OpenAiEmbedder:
         import numpy as np
 
         dressed = [self._wishes.passage_prompt + self._cutter.cut(text) for text in texts]
-        rows = [self._asked(batch, "passage") for batch in _batches(dressed, self._wishes.texts)]
+        rows = [self._asked(batch, "passage") for batch in self._batches(dressed)]
         return np.vstack(rows) if rows else np.empty((0, self.space.dimensions), np.float32)
 
     def embed_query(self, text: str) -> Vector:
@@ -132,10 +142,28 @@ class OpenAiEmbedder:
             body["input_type"] = role
         dimensions = self.space.dimensions
         most = _ANSWER_BYTES + len(texts) * (_VECTOR_BYTES + dimensions * _NUMBER_BYTES)
-        answer = self._endpoint.post("embeddings", body, patient=role == "passage", most=most)
+        patient = role == "passage"
+        self._pace.keep(sum(map(estimate_tokens, texts)), patient=patient)
+        answer = self._endpoint.post("embeddings", body, patient=patient, most=most)
         matrix = _matrix(answer, len(texts), dimensions)
         self._require_same_model(answer.get("model"))
         return matrix
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """The texts in order, in groups that stay within a request's limits."""
+        most = min(self._wishes.texts, _MOST_TEXTS)
+        largest = min(self._wishes.tokens_per_minute or _MOST_TOKENS, _MOST_TOKENS)
+        batch: list[str] = []
+        tokens = 0
+        for text in texts:
+            size = estimate_tokens(text)
+            if batch and (len(batch) >= most or tokens + size > largest):
+                yield batch
+                batch, tokens = [], 0
+            batch.append(text)
+            tokens += size
+        if batch:
+            yield batch
 
     def _require_same_model(self, told: Any) -> None:
         """Raise EmbedderUnavailable once the server says that another model answers than before.
@@ -144,33 +172,20 @@ class OpenAiEmbedder:
         """
         if not isinstance(told, str) or not told:
             return
+        # It is stored and shown, and not every store takes every sign.
+        name = "".join(sign if sign.isprintable() else "?" for sign in told[:_MODEL_NAME])
         with self._lock:
-            known = self._answering = self._answering or told
-        if told != known:
+            known = self.answered_by = self.answered_by or name
+        if name != known:
             raise EmbedderUnavailable(
-                f"the server answers with the model {told[:100]!r} now, and answered with "
-                f"{known[:100]!r} before; vectors of two models must not meet: let the server "
-                "answer with the former, or set `embedding.model` to another name"
+                f"the server answers with the model {name!r} now, and answered with {known!r} "
+                "before; vectors of two models must not meet: let the server answer with the "
+                "former, or set `embedding.revision` to a new text, which makes all vectors anew"
             )
 
     def close(self) -> None:
         """Let go of the connections."""
         self._endpoint.close()
-
-
-def _batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:
-    """The texts in order, in groups that stay within a request's limits."""
-    batch: list[str] = []
-    tokens = 0
-    for text in texts:
-        size = estimate_tokens(text)
-        if batch and (len(batch) >= min(most, _MOST_TEXTS) or tokens + size > _MOST_TOKENS):
-            yield batch
-            batch, tokens = [], 0
-        batch.append(text)
-        tokens += size
-    if batch:
-        yield batch
 
 
 def _matrix(answer: Any, count: int, dimensions: int) -> Matrix:
@@ -180,7 +195,7 @@ def _matrix(answer: Any, count: int, dimensions: int) -> Matrix:
     try:
         items = {int(item["index"]): item["embedding"] for item in answer["data"]}
         rows = [_row(items[index]) for index in range(count)]
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, binascii.Error) as error:
         raise BadVectors(
             f"the server's answer does not hold {count} vectors ({type(error).__name__}: {error})"
         ) from error
@@ -205,4 +220,8 @@ def _row(embedding: Any) -> Vector:
         return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4").astype(np.float32)
     if not isinstance(embedding, list):
         raise TypeError(f"an embedding is {type(embedding).__name__}")
-    return np.array(embedding, np.float32).reshape(-1)
+    row: Vector = np.array(embedding, np.float32)
+    if row.ndim != 1:
+        # Servers that pool nothing answer with a vector for each token.
+        raise TypeError("an embedding is a list of lists")
+    return row

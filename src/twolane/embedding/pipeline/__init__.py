@@ -10,17 +10,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from twolane.embedding.centring import block, centred, same_means
 from twolane.embedding.pipeline.attempts import Attempt, Attempts, Known, batches
 from twolane.embedding.pipeline.leases import release_the_dead, retry_in, worker_name
-from twolane.embedding.spaces import Background
+from twolane.embedding.spaces import Background, expect_model
 from twolane.model.errors import EmbedderUnavailable
 from twolane.model.space import Generation, Pending, Progress
 from twolane.ports import Stores
-from twolane.ports.embedder import Embedder, Parallel, Reusing
+from twolane.ports.embedder import Embedder, Named, Parallel, Reusing
 from twolane.ports.vectors import NewVector, VectorIndex
 from twolane.settings import Settings
 from twolane.settings.machine import cores
@@ -84,6 +84,7 @@ def fill(
     Returns when nothing is free and due, when `stop` says so, or when the embedder is gone.
     """
     chosen = generation or stores.vectors.open_generation(embedder.space)
+    expect_model(embedder, chosen)
     release_the_dead(stores.queue, chosen.number)
     run = _Run(stores, embedder, chosen, settings, progress, stop, parallel)
     started = time.perf_counter()
@@ -169,12 +170,13 @@ class _Run:
         self._queue.release(self._generation.number, self._worker)
 
     def _claim_size(self) -> int:
-        if self._rate is None:
+        if self._rate is None or not self.embedded:
             return _FIRST_CLAIM
         return min(_MOST_CLAIM, max(_LEAST_CLAIM, round(self._rate * _CLAIM_SECONDS)))
 
     def _batch_size(self) -> int:
-        if self._rate is None:
+        # Whoever watches sees the first passages soon.
+        if self._rate is None or not self.embedded:
             return _FIRST_BATCH
         return max(1, round(self._rate / self._threads * _BATCH_SECONDS))
 
@@ -245,7 +247,23 @@ class _Run:
                 if self._stop():
                     raise _Stopped from None
 
+    def _note_model(self) -> None:
+        """Keep with the generation which model answers, so that any later process knows it."""
+        embedder, generation = self._embedder, self._generation
+        if generation.answered_by or not isinstance(embedder, Named) or not embedder.answered_by:
+            return
+        told = embedder.answered_by
+        kept = self._vectors.note_model(generation.number, told)
+        self._generation = replace(generation, answered_by=kept)
+        expect_model(embedder, self._generation)
+        if kept != told:
+            raise EmbedderUnavailable(
+                f"the server answers this process with the model {told!r}, and another process "
+                f"that fills generation {generation.number} with {kept!r}"
+            )
+
     def _store(self, made: Attempt) -> None:
+        self._note_model()
         part, number = block(self._generation.space), self._generation.number
         passages = [one for one, _ in made.rows]
         # Another process may have centred the generation since the last batch, or do so now.

@@ -6,11 +6,11 @@ A passage that many documents share (a template, a form, a footer) makes nothing
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from twolane.explain.similar.values import Pair, Place, Similar, SimilarAnswer
@@ -86,8 +86,7 @@ class Similarities:
         self._stores = stores
         self._documents, self._lexical = stores.documents, stores.lexical
         self._settings = settings
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[object, SimilarAnswer] = OrderedDict()
+        self._kept = lru_cache(_KEPT)(self._found)
 
     def similar(
         self, reference: str, scope: Scope, *, limit: int, exclude_linked: bool = False
@@ -99,23 +98,13 @@ class Similarities:
         """
         started = time.perf_counter()
         require(scope, Capability.SEARCH)
-        document = meant(self._documents, reference, scope)
-        key = (revision(self._stores), document.id, scope, limit, exclude_linked)
-        with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None:
-                self._kept.move_to_end(key)
-        if kept is None:
-            kept = self._found(document, scope, limit, exclude_linked)
-            with self._lock:
-                self._kept[key] = kept
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-        return replace(kept, took_ms=(time.perf_counter() - started) * 1000)
+        found = self._kept(revision(self._stores), reference, scope, limit, exclude_linked)
+        return replace(found, took_ms=(time.perf_counter() - started) * 1000)
 
     def _found(
-        self, document: Document, scope: Scope, limit: int, exclude_linked: bool
+        self, _revision: str, reference: str, scope: Scope, limit: int, exclude_linked: bool
     ) -> SimilarAnswer:
+        document = meant(self._documents, reference, scope)
         generation, own, reason = self._vectors(document, scope)
         pool = max(self._settings.search.pool, limit) + 1
         while True:

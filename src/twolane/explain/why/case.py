@@ -6,17 +6,16 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from twolane.explain.why.values import Passage, WordFound
-from twolane.model.answer import Lane, Mode
+from twolane.model.answer import Feature, Lane, Mode
 from twolane.model.candidate import Candidate, DocumentTerms
 from twolane.model.document import FIELDS, Document
 from twolane.model.scope import ANYWHERE, Scope, Word
 from twolane.ports import Stores
 from twolane.ports.documents import Part
-from twolane.ranking.bm25f import Bm25f
+from twolane.ranking.features import WordFeatures
 from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
 from twolane.results.exact import passage_with
-from twolane.results.passages import passage_for
 from twolane.settings import Settings
 
 
@@ -73,17 +72,19 @@ def case_of(
     stores: Stores, settings: Settings, searcher: Searcher, question: Question, ranking: Ranking
 ) -> Case:
     """Look at the document in a scope of its own."""
-    marks = ranking.query.parsed.marks
-    documents = list(stores.lexical.term_frequencies([question.document.id], marks).values())
-    frequencies = stores.lexical.document_frequencies(marks, question.scope)
-    score = Bm25f(marks, frequencies).of(documents[0]) if marks and documents else None
+    id, marks, sequence = question.document.id, ranking.query.parsed.marks, ranking.query.sequence
+    document = stores.lexical.term_frequencies([id], marks, sequence).get(id)
+    frequencies = stores.lexical.document_frequencies([*marks, *sequence], question.scope)
+    features = WordFeatures(marks, sequence, frequencies)
+    matched = features.of(document) if marks and document else None
+    fullest = matched.passage if matched else None
     return Case(
         question,
         ranking,
-        words=_words(ranking, documents[0]) if documents else (),
-        bm25f=score.bm25f if score and score.coverage else None,
-        covered=score.coverage if score else 0.0,
-        passage=_passage(stores, settings, searcher, question, ranking),
+        words=_words(ranking, document) if document else (),
+        bm25f=matched.features[Feature.BM25F] if matched else None,
+        covered=matched.features[Feature.COVERAGE] if matched else 0.0,
+        passage=_passage(stores, settings, searcher, question, ranking, fullest),
     )
 
 
@@ -121,9 +122,14 @@ def _fields(word: Word, document: DocumentTerms) -> set[str]:
 
 
 def _passage(
-    stores: Stores, settings: Settings, searcher: Searcher, question: Question, ranking: Ranking
+    stores: Stores,
+    settings: Settings,
+    searcher: Searcher,
+    question: Question,
+    ranking: Ranking,
+    fullest: int | None,
 ) -> Passage | None:
-    """The nearest passage by meaning, however far; by words where meaning says nothing."""
+    """The nearest passage by meaning, however far; the fullest of words where it says nothing."""
     document, query = question.document, ranking.query.parsed
     held = stores.documents.get([document.id], ANYWHERE, frozenset({Part.CHUNKS}))
     chunks = held[document.id].chunks if document.id in held else ()
@@ -142,7 +148,7 @@ def _passage(
         if place is not None:
             position, similarity = place[1].position, place[1].similarity
     if position is None:
-        position = passage_for(document, chunks, query.marks)
+        position = fullest
     if position is None:
         position = passage_with(document, chunks, ranking.query.literal)
     chunk = next((one for one in chunks if one.position == position), None)

@@ -1,4 +1,4 @@
-"""The filters and demands of a scope and a query, one by one.
+"""The filters and demands of a scope and a query, one by one, and how each would be typed.
 
 Whether a document passes one of them is asked of the store, with a scope that holds it alone:
 so this can never disagree with what a search does.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, assert_never
+from datetime import UTC, datetime
+from typing import Any, TypeVar, assert_never
 
-from twolane.explain.why.filter_words import failing, spelled
 from twolane.explain.why.values import Obstacle, ObstacleKind, Origin
 from twolane.model.document import Document
+from twolane.model.filters import Among, During, Except, Filter, Having, Measure, Span, Valued
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without
 from twolane.query import Filters, Query
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,92 +80,68 @@ def _filters(
 ) -> Iterator[Restriction]:
     """The restrictions of fields that scopes and query filters both have."""
     kind = ObstacleKind
+
+    def restriction(
+        kind: ObstacleKind,
+        what: str,
+        field: str,
+        value: Any,
+        reason: Callable[[Document], str],
+        rest: Any = (),
+    ) -> Restriction:
+        """A field that demands the value; `rest` is what it demands without that."""
+        return Restriction(kind, origin, what, {field: value}, reason, changed(**{field: rest}))
+
     if source.collections:
         names = _either(source.collections)
-        yield Restriction(
+        yield restriction(
             kind.COLLECTION,
-            origin,
             names,
-            {"collections": source.collections},
+            "collections",
+            source.collections,
             lambda document: f"it is in the collection {_quoted(document.collection)}, not {names}",
-            changed(collections=()),
         )
     if source.kinds:
         kinds = " or ".join(source.kinds)
-        yield Restriction(
+        yield restriction(
             kind.KIND,
-            origin,
             kinds,
-            {"kinds": source.kinds},
+            "kinds",
+            source.kinds,
             lambda document: f"its kind is {document.kind}, not {kinds}",
-            changed(kinds=()),
         )
     for tag in source.tags:
-        rest = tuple(one for one in source.tags if one != tag)
-        reason = f"it does not have the tag {_quoted(tag)}"
-        yield Restriction(
-            kind.TAG, origin, tag, {"tags": (tag,)}, _saying(reason), changed(tags=rest)
-        )
+        reason = _saying(f"it does not have the tag {_quoted(tag)}")
+        yield restriction(kind.TAG, tag, "tags", (tag,), reason, _but(source.tags, tag))
     for tag in source.without_tags:
-        rest = tuple(one for one in source.without_tags if one != tag)
-        reason = f"it has the tag {_quoted(tag)}, which is excluded"
-        yield Restriction(
-            kind.NOT_TAG,
-            origin,
-            tag,
-            {"without_tags": (tag,)},
-            _saying(reason),
-            changed(without_tags=rest),
-        )
+        reason = _saying(f"it has the tag {_quoted(tag)}, which is excluded")
+        rest = _but(source.without_tags, tag)
+        yield restriction(kind.NOT_TAG, tag, "without_tags", (tag,), reason, rest)
     if source.paths:
         paths = _either(source.paths)
-        yield Restriction(
+        yield restriction(
             kind.PATH,
-            origin,
             paths,
-            {"paths": source.paths},
+            "paths",
+            source.paths,
             lambda document: f"its path {_quoted(document.path or 'none')} is not under {paths}",
-            changed(paths=()),
         )
     if source.languages:
         spoken = " or ".join(source.languages)
-        yield Restriction(
-            kind.LANGUAGE,
-            origin,
-            spoken,
-            {"languages": source.languages},
-            _saying(f"none of its passages is in {spoken}"),
-            changed(languages=()),
-        )
-    yield from _dates(source, origin, changed)
-    for one in source.filters:
-        others = tuple(each for each in source.filters if each != one)
-        yield Restriction(
-            kind.FILTER,
-            origin,
-            spelled(one),
-            {"filters": (one,), "archived": True},
-            _saying(failing(one)),
-            changed(filters=others),
-        )
-
-
-def _dates(
-    source: Scope | Filters, origin: Origin, changed: Callable[..., Scope | None]
-) -> Iterator[Restriction]:
-    for name, word, at in (
+        reason = _saying(f"none of its passages is in {spoken}")
+        yield restriction(kind.LANGUAGE, spoken, "languages", source.languages, reason)
+    for field, word, at in (
         ("updated_from", "after", source.updated_from),
         ("updated_before", "before", source.updated_before),
     ):
         if at is not None:
-            yield Restriction(
-                ObstacleKind.DATE,
-                origin,
-                f"{word} {at:%Y-%m-%d}",
-                {name: at},
-                _changed_at(word, at),
-                changed(**{name: None}),
-            )
+            what = f"{word} {at:%Y-%m-%d}"
+            yield restriction(kind.DATE, what, field, at, _changed_at(word, at), None)
+    for one in source.filters:
+        others = _but(source.filters, one)
+        reason = _saying(failing(one))
+        made = restriction(kind.FILTER, filter_text(one), "filters", (one,), reason, others)
+        yield replace(made, alone={**made.alone, "archived": True})
 
 
 def _changed_at(word: str, at: datetime) -> Callable[[Document], str]:
@@ -186,11 +164,11 @@ def _demands(clause: Clause | None, origin: Origin) -> Iterator[Restriction]:
             yield from _demands(each, origin)
         return
     excludes = isinstance(clause, Without)
-    quoted = _quoted(spelling(clause.clause if isinstance(clause, Without) else clause))
+    quoted = _quoted(clause_text(clause.clause if isinstance(clause, Without) else clause))
     yield Restriction(
         ObstacleKind.EXCLUSION if excludes else ObstacleKind.DEMAND,
         origin,
-        spelling(clause),
+        clause_text(clause),
         {"clause": clause},
         _saying(
             f"it holds {quoted}, which is excluded"
@@ -200,14 +178,14 @@ def _demands(clause: Clause | None, origin: Origin) -> Iterator[Restriction]:
     )
 
 
-def spelling(clause: Clause) -> str:
+def clause_text(clause: Clause) -> str:
     """A clause as it could be typed."""
     match clause:
         case Phrase(words, literal):
             text = literal if literal is not None else " ".join(word.text for word in words)
             return f'"{text}"' if literal is not None or len(words) > 1 else text
         case Near(phrases, distance):
-            return f"NEAR({' '.join(spelling(phrase) for phrase in phrases)}, {distance})"
+            return f"NEAR({' '.join(clause_text(phrase) for phrase in phrases)}, {distance})"
         case InField(name, inner):
             return f"{name}:{_grouped(inner)}"
         case All(clauses):
@@ -221,7 +199,11 @@ def spelling(clause: Clause) -> str:
 
 
 def _grouped(clause: Clause) -> str:
-    return f"({spelling(clause)})" if isinstance(clause, All | Either) else spelling(clause)
+    return f"({clause_text(clause)})" if isinstance(clause, All | Either) else clause_text(clause)
+
+
+def _but(values: Sequence[T], one: T) -> tuple[T, ...]:
+    return tuple(each for each in values if each != one)
 
 
 def _saying(reason: str) -> Callable[[Document], str]:
@@ -234,3 +216,56 @@ def _either(values: Sequence[str]) -> str:
 
 def _quoted(text: str) -> str:
     return text if text.startswith('"') else f"“{text}”"
+
+
+def filter_text(filter: Filter) -> str:
+    """A filter as it could be typed."""
+    match filter:
+        case Among(trait, values):
+            return f"{trait}:{'|'.join(values)}"
+        case During(time, start, end):
+            return f"{time}:{_day(start)}..{_day(end)}"
+        case Having(part):
+            return f"has:{part}"
+        case Valued(name, spans):
+            return f"{name}:{'|'.join(_value(span) for span in spans if _typed(span))}"
+        case Except(inner):
+            return f"-{filter_text(inner)}"
+        case _:
+            assert_never(filter)
+
+
+def failing(filter: Filter) -> str:
+    """What a document that fails the filter is, after "because"."""
+    if isinstance(filter, Except):
+        return f"it is one of {filter_text(filter.filter)}, which is excluded"
+    match filter:
+        case Having(part):
+            return "it is not archived" if part == "archived" else f"it has no {part}"
+        case Valued(name, ()):
+            return f"it has no property {name}"
+        case _:
+            return f"it is not one of {filter_text(filter)}"
+
+
+def _day(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d}" if at else ""
+
+
+def _typed(span: Span) -> bool:
+    """Whether a span was typed, and not only added because its text is also a number or date."""
+    return span.low != span.high or span.measure == Measure.TEXT
+
+
+def _value(span: Span) -> str:
+    if span.low == span.high:
+        return str(span.low)
+    return f"{_end(span, span.low)}..{_end(span, span.high)}"
+
+
+def _end(span: Span, value: str | float | None) -> str:
+    if value is None:
+        return ""
+    if span.measure == Measure.MOMENT and isinstance(value, float):
+        return _day(datetime.fromtimestamp(value, UTC))
+    return f"{value:g}" if isinstance(value, float) else value

@@ -134,7 +134,7 @@ class Suggestion:
     value: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
     """Why a document is, or is not, among the results of a query.
 
@@ -149,26 +149,26 @@ class Diagnosis:
     query: str
     mode: Mode
     limit: int
-    id: str | None
+    id: str | None = None
     collection: str
     path: str | None
-    url: str | None
-    title: str | None
+    url: str | None = None
+    title: str | None = None
     standing: Standing
-    verdict: str
-    rank: int | None
-    score: float | None
-    found: int
+    verdict: str = ""
+    rank: int | None = None
+    score: float | None = None
+    found: int = 0
     obstacles: tuple[Obstacle, ...]
-    opinions: tuple[Opinion, ...]
-    words: tuple[WordFound, ...]
-    coverage: float | None
-    passage: Passage | None
-    suggestion: Suggestion | None
-    repairs: tuple[Repair, ...]
-    degraded: tuple[Degradation, ...]
-    generation: int | None
-    took_ms: float
+    opinions: tuple[Opinion, ...] = ()
+    words: tuple[WordFound, ...] = ()
+    coverage: float | None = None
+    passage: Passage | None = None
+    suggestion: Suggestion | None = None
+    repairs: tuple[Repair, ...] = ()
+    degraded: tuple[Degradation, ...] = ()
+    generation: int | None = None
+    took_ms: float = 0.0
     relevance: float | None = None
     copy_of: str | None = None
     foreign: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from twolane.ingest.drafting import LONGEST_ID
@@ -43,3 +45,9 @@ def id_in(collection: str, name: str) -> str:
     id = f"{collection}/{name}"
     plain = len(id) <= LONGEST_ID and id == id.strip() and id.isprintable()
     return id if plain else f"{collection}/{digest(name)}"
+
+
+def path_of(names: Iterable[str]) -> str:
+    """A path of these names, with what no part of a path may hold taken out."""
+    safe = [re.sub(r"[/\\\x00-\x1f\x7f-\x9f]", "-", name).strip() for name in names]
+    return "/".join(name if name.strip(".") else "-" for name in safe)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from twolane.ingest.exchange.addresses import id_in
+from twolane.ingest.exchange.addresses import id_in, path_of
 from twolane.ingest.exchange.rows import BadRow, Row, Rows
 from twolane.ingest.parsing.decoding import decode
 from twolane.model.document import Kind
@@ -120,16 +120,11 @@ def _draft(item: _Item, shelves: _Shelves, collection: str) -> Draft:
         url=url if "://" in url else None,
         tags=tuple(tags),
         collection=collection,
-        path="/".join(_safe(name) for name in names),
+        path=path_of(names),
         created=_moment(values, "user_created_time", "created_time"),
         updated=_moment(values, "user_updated_time", "updated_time"),
         encrypted=values.get("encryption_applied") == "1",
     )
-
-
-def _safe(name: str) -> str:
-    bare = re.sub(r"[/\\\x00-\x1f\x7f-\x9f]", "-", name).strip()
-    return bare if bare.strip(".") else "-"
 
 
 def _moment(values: Mapping[str, str], *names: str) -> datetime | None:

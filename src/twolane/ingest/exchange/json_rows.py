@@ -1,24 +1,32 @@
-"""Documents as JSON: one object a line, or one array of them.
+"""Documents and collections as JSON: one object a line, or one array of them.
 
-The keys are the names of a draft's fields, so this module spells none of them but those
-whose values need care.
+The keys of a document are the names of a draft's fields, so this module spells none of them but
+those whose values need care.
+A row is a collection if its `type` says so; documents have no such key.
+The folder that a collection is read from stays out of it: elsewhere there may be no such folder,
+and documents that came from files are saved ones where they are imported.
+What an export writes an import reads back without loss.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime
 from typing import Any
 
+from twolane.ingest.drafting import collection_named
 from twolane.ingest.exchange.addresses import id_in, normalised
-from twolane.ingest.exchange.collection_rows import is_collection, read_collection
-from twolane.ingest.exchange.rows import BadRow, Row, Rows, Text
-from twolane.model.document import Kind, digest
-from twolane.model.draft import Draft
+from twolane.ingest.exchange.rows import BadRow, CollectionRow, Row, Rows, Text
+from twolane.model.document import Collection, Kind, digest
+from twolane.model.draft import LONGEST_DESCRIPTION, Draft
+from twolane.model.errors import BadDraft, BadInput
+from twolane.model.permissions import require
 from twolane.model.problem import ProblemCode
+from twolane.model.scope import Capability, Scope
+from twolane.ports.documents import Among, DocumentStore
 
 _FIELDS = {one.name: one for one in fields(Draft)}
 _TEXTS = ("title", "body", "description", "summary")
@@ -44,13 +52,39 @@ def read_json(text: Text, *, collection: str, kind: Kind, longest: int) -> Rows:
     for place, value in values:
         if isinstance(value, BadRow):
             yield value
-        elif is_collection(value):
-            yield read_collection(place, value)
+        elif _is_collection(value):
+            yield _read_collection(place, value)
         else:
             yield _row(place, value, collection, kind)
 
 
-def written(draft: Draft) -> str:
+def exported_collections(documents: DocumentStore, scope: Scope) -> Iterator[str]:
+    """A line for each collection that the scope names, or for all, by name."""
+    require(scope, Capability.SEARCH)
+    for one in documents.collections(scope):
+        if not scope.collections or one.name in scope.collections:
+            yield f"{_collection_line(one)}\n"
+
+
+def exported(
+    documents: DocumentStore,
+    scope: Scope,
+    *,
+    batch: int,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Iterator[str]:
+    """A line for each document in scope that is not deleted, hidden ones too, by id."""
+    require(scope, Capability.SEARCH)
+    ids = [one.id for one in documents.list(scope, among=Among.KEPT)]
+    for at in range(0, len(ids), batch):
+        held = documents.get(ids[at : at + batch])
+        for id in ids[at : at + batch]:
+            if id in held:
+                yield f"{document_line(Draft.of(held[id].document))}\n"
+        progress(min(at + batch, len(ids)), len(ids))
+
+
+def document_line(draft: Draft) -> str:
     """The draft as one line of JSON, without what is as it usually is."""
     said: dict[str, Any] = {}
     for name, field in _FIELDS.items():
@@ -238,3 +272,85 @@ def _moment(name: str, value: Any) -> datetime:
 def _kind_of(value: Any) -> str:
     names = {dict: "object", list: "list", str: "text", bool: "truth value", type(None): "null"}
     return names.get(type(value), "date" if isinstance(value, date) else "number")
+
+
+# -------------------------------------------------------------------------- a value as a collection
+
+_TYPE = "collection"
+_KNOWN = ("type", "name", "kind", "include", "exclude", "description")
+
+
+def _is_collection(value: Any) -> bool:
+    """Whether a JSON value is meant to be a collection."""
+    return isinstance(value, dict) and value.get("type") == _TYPE
+
+
+def _read_collection(place: str, value: Mapping[str, Any]) -> CollectionRow | BadRow:
+    """The collection that a row describes, or why there is none."""
+    unknown = sorted(name for name in value if name not in _KNOWN)
+    remarks = (f"unknown keys were left out: {', '.join(unknown)[:200]}",) if unknown else ()
+    try:
+        read = Collection(
+            collection_named(value.get("name")),
+            None,
+            _collection_kind(value.get("kind")),
+            _patterns("include", value.get("include")),
+            _patterns("exclude", value.get("exclude")),
+            _description(value.get("description")),
+        )
+    except BadDraft as error:
+        return BadRow(place, f"name: {error.reason}")
+    except BadInput as error:
+        return BadRow(place, str(error))
+    return CollectionRow(place, read, remarks)
+
+
+def _collection_line(collection: Collection) -> str:
+    """The collection as one line of JSON, without what is empty."""
+    said: dict[str, Any] = {
+        "type": _TYPE,
+        "name": collection.name,
+        "kind": collection.kind,
+        "description": collection.description,
+        "include": list(collection.include),
+        "exclude": list(collection.exclude),
+    }
+    # Some readers of lines take other signs for line ends, too; ASCII has none of them.
+    return json.dumps({name: value for name, value in said.items() if value})
+
+
+def _collection_kind(value: Any) -> Kind:
+    if value is None:
+        return Kind.NOTE
+    if value not in tuple(Kind):
+        raise BadInput(f"kind: {value!r} is none of {', '.join(Kind)}")
+    return Kind(value)
+
+
+def _patterns(name: str, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise BadInput(f"{name}: must be a list of patterns")
+    return tuple(_clean(name, one) for one in value)
+
+
+def _description(value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadInput("description: must be a text")
+    line = _clean("description", " ".join(value.split()))
+    if len(line) > LONGEST_DESCRIPTION:
+        raise BadInput(f"description: is longer than {LONGEST_DESCRIPTION} characters")
+    return line
+
+
+def _clean(name: str, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{name}: is not valid Unicode") from None
+    if "\0" in text:
+        raise BadInput(f"{name}: holds a control character; leave it out")
+    return text

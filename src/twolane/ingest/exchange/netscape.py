@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from html.parser import HTMLParser
 
-from twolane.ingest.exchange.addresses import id_in, normalised
+from twolane.ingest.exchange.addresses import id_in, normalised, path_of
 from twolane.ingest.exchange.rows import BadRow, Row, Rows, Text
 from twolane.model.document import Kind
 from twolane.model.draft import Draft
@@ -180,7 +180,7 @@ def _row(entry: _Entry, url: str, collection: str, folders: Folders) -> Row:
     if names and folders == Folders.TAGS:
         tags.append("/".join(names))
     elif folders == Folders.PATH:
-        path = _path([*names, entry.title or normalised(url)])
+        path = path_of([*names, entry.title or normalised(url)])
     draft = Draft(
         id=id_in(collection, normalised(url)),
         kind=Kind.BOOKMARK,
@@ -195,11 +195,6 @@ def _row(entry: _Entry, url: str, collection: str, folders: Folders) -> Row:
         used=moments["last_visit"],
     )
     return Row(entry.place, draft, tuple(remarks))
-
-
-def _path(names: list[str]) -> str:
-    safe = [re.sub(r"[/\\\x00-\x1f\x7f-\x9f]", "-", name).strip() for name in names]
-    return "/".join(name if name.strip(".") else "-" for name in safe)
 
 
 # Seconds since 1970 as files have them, in milli- and microseconds, and since 1601 as Chrome has.

@@ -7,12 +7,11 @@ Code is no prose, so nothing in it is a field; two colons need a space behind th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import date
 from itertools import islice
 from typing import Any
 
-from twolane.text.fences import code_spans, fences
+from twolane.text.fences import blank, code_spans, fences
 from twolane.text.plaintext import plain_line
 
 # A hostile file may hold nothing else.
@@ -28,7 +27,6 @@ _LINE = re.compile(
 _BRACKETED = re.compile(
     rf"[\[(]({_KEY}?)::[ \t]+([^\[\]()\n]*(?:\[\[[^\[\]\n]*\]\][^\[\]()\n]*)*)[\])]"
 )
-_NOT_LINE_END = re.compile(r"[^\n]")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -37,27 +35,15 @@ def inline_fields(body: str) -> dict[str, Any]:
     """The fields of a text by name, small letters and hyphens; one that is repeated is a list."""
     if "::" not in body:
         return {}
-    prose = _blank(body, [*fences(body), *code_spans(body)])
+    prose = blank(body, [*fences(body), *code_spans(body)])
     bracketed = list(islice(_BRACKETED.finditer(prose), _MOST))
     # What stands in brackets is no line of its own.
-    lines = islice(_LINE.finditer(_blank(prose, [one.span() for one in bracketed])), _MOST)
+    lines = islice(_LINE.finditer(blank(prose, [one.span() for one in bracketed])), _MOST)
     found: dict[str, list[Any]] = {}
     for match in (*bracketed, *lines):
         name = "-".join(match[1].casefold().split())
         found.setdefault(name, []).append(_value(match[2].strip()[:_LONGEST]))
     return {name: held[0] if len(held) == 1 else held for name, held in found.items()}
-
-
-def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with spaces in place of the spans, so that lines stay lines."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in sorted(spans):
-        if end > position:
-            begin = max(start, position)
-            pieces += (text[position:begin], _NOT_LINE_END.sub(" ", text[begin:end]))
-            position = end
-    return "".join((*pieces, text[position:]))
 
 
 def _value(text: str) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,7 +21,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
 from twolane.model.document import Heading, Link
-from twolane.text.fences import code_spans
+from twolane.text.fences import blank, code_spans
 from twolane.text.plaintext import plain_line
 
 
@@ -45,11 +45,11 @@ def outline(body: str, *, first_line: int) -> Outline:
         tokens = _blocks().parse(body, known)
         starts = [0, *(found.end() for found in _LINE_END.finditer(body))]
         headings = tuple(_headings(tokens, starts, first_line))
-        text = _blank(body, _code_lines(tokens, starts, len(body)))
+        text = blank(body, _code_lines(tokens, starts, len(body)))
     else:
         headings, text = tuple(_plain_headings(body, first_line)), body
     if "`" in text:
-        text = _blank(text, code_spans(text))
+        text = blank(text, code_spans(text))
     found = list(_links(body, text, known.get("references", {})))
     links = dict.fromkeys(link for link, _ in found if link is not None)
     tags = tuple(_tags(text, [span for _, span in found])) if "#" in text else ()
@@ -62,7 +62,6 @@ def _blocks() -> MarkdownIt:
 
 
 _LINE_END = re.compile(r"\n")
-_NOT_LINE_END = re.compile(r"[^\n]")
 _RAW_HTML = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
@@ -109,17 +108,6 @@ def _code_lines(tokens: list[Token], starts: list[int], end: int) -> Iterator[tu
         ):
             first, after = token.map
             yield starts[first], starts[after] if after < len(starts) else end
-
-
-def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with spaces in place of the spans, so that all offsets stay."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in spans:
-        pieces += (text[position:start], _NOT_LINE_END.sub(" ", text[start:end]))
-        position = end
-    pieces.append(text[position:])
-    return "".join(pieces)
 
 
 # A link's destination holds no space unless it stands in angle brackets.

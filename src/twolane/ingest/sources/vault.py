@@ -66,7 +66,7 @@ class VaultSource:
         for path in sorted(walk.found):
             # What was taken up is let go, so that a long run does not hold it to the end.
             found = walk.found.pop(path)
-            yield Entry(path, _unpacked(found)) if isinstance(found, int) else found
+            yield Entry(path, found) if isinstance(found, Stamp) else found
 
     def read(self, entry: Entry) -> bytes:
         """The bytes of a note that the last listing offered; raises OSError."""
@@ -125,8 +125,8 @@ class _Walk:
         outside: bool,
         nested: Sequence[Nested],
     ) -> None:
-        # What is offered is its packed stamp: a vault may have a million files.
-        self.found: dict[str, int | FileRecord] = {}
+        # By path, the stamp of a note that is offered, or why a file is none.
+        self.found: dict[str, Stamp | FileRecord] = {}
         self.disk_names: dict[str, str] = {}
         self._root = root
         self._wanted = wanted
@@ -241,7 +241,7 @@ class _Walk:
         elif info.st_size > self._max_bytes:
             self._fail(path, ProblemCode.TOO_LARGE, _too_large(self._max_bytes), stamp)
         else:
-            self.found[path] = _packed(stamp)
+            self.found[path] = stamp
             if path != disk:
                 self.disk_names[path] = disk
 
@@ -355,15 +355,6 @@ class _Walk:
 
     def _fail(self, path: str, code: ProblemCode, reason: str, stamp: Stamp | None = None) -> None:
         self.found[path] = FileRecord(path, FileState.FAILED, stamp, reason, code)
-
-
-def _packed(stamp: Stamp) -> int:
-    """A stamp as one number, which takes a fifth of the memory."""
-    return stamp.modified_ns << 64 | stamp.size
-
-
-def _unpacked(number: int) -> Stamp:
-    return Stamp(number >> 64, number & (1 << 64) - 1)
 
 
 def _ignore_lines(folder: Path, names: Collection[str]) -> list[str]:

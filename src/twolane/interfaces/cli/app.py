@@ -10,81 +10,64 @@ import typer
 from typer.core import TyperGroup
 
 from twolane import __version__
-from twolane.interfaces.cli.guard import guarded
+from twolane.interfaces.cli.guard import QueryCommand, guarded
 
-# What each command is for, in the order in which help shows them.
-_SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "Search": ("search", "ui", "similar", "why", "get", "outline"),
-    "Library": (
-        "save",
-        "import",
-        "export",
-        "collection",
-        "tag",
-        "archive",
-        "unarchive",
-        "touch",
-        "delete",
-        "undelete",
-        "purge",
-    ),
-    "Index": ("index", "watch", "embed", "generation", "status"),
-    "Serve": ("serve", "mcp", "token"),
-    "Maintain": ("doctor", "db", "backup", "restore", "settings", "completion"),
-    "Evaluate": ("eval",),
+# The commands by what they are for, as help shows them, each with the module that has it;
+# after a colon stands the name that it has there, where that is another.
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Search": {
+        "search": "search",
+        "ui": "ui",
+        "similar": "similar",
+        "why": "why",
+        "get": "reading",
+        "outline": "reading",
+    },
+    "Library": {
+        "save": "save",
+        "import": "exchanging:importing",
+        "export": "exchanging",
+        "collection": "collection",
+        "tag": "tag",
+        "archive": "changing",
+        "unarchive": "changing",
+        "touch": "changing",
+        "delete": "changing",
+        "undelete": "changing",
+        "purge": "changing",
+    },
+    "Index": {
+        "index": "index",
+        "watch": "index",
+        "embed": "embed",
+        "generation": "embed",
+        "status": "status",
+    },
+    "Serve": {"serve": "serve", "mcp": "serve", "token": "token"},
+    "Maintain": {
+        "doctor": "status",
+        "db": "database:database",
+        "backup": "database",
+        "restore": "database",
+        "settings": "settings",
+        "completion": "completion",
+    },
+    "Evaluate": {"eval": "eval:evaluation"},
 }
+_MODULES = {name: place for commands in SECTIONS.values() for name, place in commands.items()}
 
-# The module of each command.
-_COMMANDS: Mapping[str, str] = {
-    "index": "index",
-    "search": "search",
-    "ui": "ui",
-    "why": "why",
-    "similar": "similar",
-    "get": "reading",
-    "outline": "reading",
-    "embed": "embed",
-    "watch": "index",
-    "status": "status",
-    "doctor": "status",
-    "backup": "copies",
-    "restore": "copies",
-    "settings": "settings",
-    "serve": "serve",
-    "save": "save",
-    "mcp": "serve",
-    "delete": "changing",
-    "undelete": "changing",
-    "purge": "changing",
-    "archive": "changing",
-    "unarchive": "changing",
-    "touch": "changing",
-    "export": "exchanging",
-    "completion": "completion",
-}
-
-# Commands that have commands of their own: where they are, and by which name.
-_GROUPS: Mapping[str, tuple[str, str]] = {
-    "import": ("exchanging", "importing"),
-    "collection": ("collection", "collection"),
-    "tag": ("tag", "tag"),
-    "generation": ("embed", "generation"),
-    "token": ("token", "token"),
-    "db": ("database", "database"),
-    "eval": ("eval", "evaluation"),
-}
+# In a query a dash may begin a word.
+_QUERIES = ("search", "ui", "why")
 
 
 class _Sectioned(TyperGroup):
     """All commands, in help under what they are for."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, section by section; one that is in none comes last."""
-        named = {name for names in _SECTIONS.values() for name in names}
-        others = tuple(name for name in self.list_commands(ctx) if name not in named)
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
+        """Write the commands, section by section."""
         width = max(map(len, self.commands), default=0)
-        for title, names in (*_SECTIONS.items(), ("Other", others)):
-            room = formatter.width - 6 - width
+        room = formatter.width - 6 - width
+        for title, names in SECTIONS.items():
             rows = [
                 (name.ljust(width), self.commands[name].get_short_help_str(room))
                 for name in names
@@ -109,18 +92,15 @@ def app_for(name: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_twolane)
-    alone = name in _COMMANDS or name in _GROUPS
-    for command, module in _COMMANDS.items():
-        if command == name or not alone:
-            app.command(command)(guarded(_loaded(module, command)))
-    for group, (module, known_as) in _GROUPS.items():
-        if group == name or not alone:
-            app.add_typer(_loaded(module, known_as))
+    for command in [name] if name in _MODULES else _MODULES:
+        module, _, own_name = _MODULES[command].partition(":")
+        loaded = getattr(import_module(f"twolane.interfaces.cli.{module}"), own_name or command)
+        if isinstance(loaded, typer.Typer):
+            app.add_typer(loaded)
+        else:
+            kind = QueryCommand if command in _QUERIES else None
+            app.command(command, cls=kind)(guarded(loaded))
     return app
-
-
-def _loaded(module: str, name: str) -> Any:
-    return getattr(import_module(f"twolane.interfaces.cli.{module}"), name)
 
 
 def _show_version(wanted: bool) -> None:

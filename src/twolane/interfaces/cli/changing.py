@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.naming import reference_to, suggesting
+from twolane.interfaces.cli.naming import NAMED, References, reference_to, suggesting
 from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.cli.options import TIMES, typed
 from twolane.interfaces.wire.documents import deleted_documents, saved_documents
 from twolane.model.errors import BadInput, NoSuchDocument
-from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.library import Library
     from twolane.model.draft import Saved
 
-References = Annotated[
-    list[str], typer.Argument(metavar="DOC...", help="Ids, paths, URLs, unique titles or aliases.")
-]
 DeletedIds = Annotated[
     list[str] | None,
     typer.Argument(metavar="[DOC...]", help="Ids, URLs, unique titles or aliases."),
@@ -57,7 +53,7 @@ def purge(
     if bool(references) == everything:
         raise BadInput("name the deleted documents to purge, or use --all")
     with call.library() as library:
-        gone = [document.id for document in library.deleted(scope=_NAMED)]
+        gone = [document.id for document in library.deleted(scope=NAMED)]
         ids = gone if everything else _deleted_ids(library, references or ())
         saved = library.purge(ids)
     tell(saved, "purged", call)
@@ -92,15 +88,11 @@ def touch(
     tell(saved, "touched", call)
 
 
-# Who names a document means it, archived or not.
-_NAMED = Scope(archived=True)
-
-
 def ids_of(library: Library, references: Sequence[str]) -> list[str]:
     """The ids of the documents that the references name."""
-    with suggesting(library, _NAMED):
+    with suggesting(library):
         return [
-            library.document(reference_to(library, reference), scope=_NAMED).id
+            library.document(reference_to(library, reference), scope=NAMED).id
             for reference in references
         ]
 
@@ -116,7 +108,7 @@ def tell(saved: Sequence[Saved], what: str, call: Call) -> None:
 
 def _deleted_ids(library: Library, references: Sequence[str]) -> list[str]:
     """The ids of deleted documents; no list shows them, so their titles are looked up here."""
-    gone = library.deleted(scope=_NAMED)
+    gone = library.deleted(scope=NAMED)
     ids = []
     for reference in map(typed, references):
         matches = [
@@ -133,7 +125,7 @@ def _deleted_ids(library: Library, references: Sequence[str]) -> list[str]:
 
 
 def _list_deleted(library: Library, call: Call) -> None:
-    gone = library.deleted(scope=_NAMED)
+    gone = library.deleted(scope=NAMED)
     if call.as_json:
         output.say_json(deleted_documents(gone))
         return

@@ -1,7 +1,8 @@
-"""`twolane db`: the database itself: its tables, whether they are sound, copies of all of it."""
+"""`twolane db`, `backup` and `restore`: the database itself, its tables, checks and copies."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from twolane.interfaces.cli.guard import group
 from twolane.interfaces.cli.opening import PlainCall, open_library
 from twolane.interfaces.cli.options import require_utf8
 from twolane.model.errors import BadInput
+from twolane.settings import database_place
 
 # A damaged database can have a problem per row; the first few say what is wrong.
 _MOST_PROBLEMS = 20
@@ -101,6 +103,40 @@ def copy(
             f"{location}  {output.counted(done.documents, 'document')}, "
             f"{output.counted(done.vectors, 'vector')}, verified"
         )
+
+
+def backup(
+    call: PlainCall,
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to write.")],
+) -> None:
+    """Write a verified copy of the database, even while it is in use."""
+    with call.library() as library:
+        path = library.backup(target)
+        count = library.status().stats.documents
+    if not call.quiet:
+        size = path.stat().st_size / 1e6
+        output.say(f"{path}  {output.counted(count, 'document')}, {size:,.1f} MB, verified")
+
+
+def restore(
+    call: PlainCall,
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A copy that `backup` wrote.")],
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace also what holds documents that the copy lacks."),
+    ] = False,
+) -> None:
+    """Put a copy in the place of the database; the old file is kept beside it."""
+    settings = call.load().settings
+    from twolane.library import restore_backup
+
+    kept = restore_backup(source, settings, force=force)
+    with open_library(settings) as library:
+        count = library.status().stats.documents
+    if not call.quiet:
+        output.say(f"{database_place(settings)}  {output.counted(count, 'document')} restored")
+        if kept is not None:
+            output.say(f"the database that was there is now {kept}")
 
 
 database = group(

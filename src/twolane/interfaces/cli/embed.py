@@ -74,7 +74,7 @@ def embed(
     if call.as_json:
         output.say_json(wire.embedded(embedded))
     else:
-        _tell(embedded, quiet=call.quiet)
+        _tell(embedded, call)
     if embedded.stopped is not None:
         raise EmbedderUnavailable(embedded.stopped)
     return failures.PROBLEMS if embedded.refused else failures.OK
@@ -88,19 +88,30 @@ def _gate(library: Library, golden: Path | None) -> Gate | None:
     return golden_gate(library, golden, library.settings.embedding.gate_tolerance)
 
 
-def _tell(embedded: Embedded, *, quiet: bool) -> None:
-    if not quiet:
-        said = f"{output.counted(embedded.embedded, 'passage')} embedded"
-        output.say(f"{said} in {embedded.seconds:.1f} s" if embedded.embedded else said)
+def _tell(embedded: Embedded, call: Call) -> None:
+    if not call.quiet:
+        output.say(embedded_in_all(embedded, call))
+    tell_failed(embedded)
+    if embedded.took_over is not None and not call.quiet:
+        output.say(f"generation {embedded.took_over} answers searches now")
+    if embedded.refused is not None:
+        output.say(("the new vectors do not take over: ", output.BAD), embedded.refused)
+
+
+def embedded_in_all(embedded: Embedded, call: Call) -> str:
+    """How many passages got a vector, and how long that and the whole command took."""
+    said = f"{output.counted(embedded.embedded, 'passage')} embedded"
+    took = f" in {duration(embedded.seconds)}" if embedded.embedded else ""
+    return f"{said}{took}; {duration(call.seconds)} in all"
+
+
+def tell_failed(embedded: Embedded) -> None:
+    """Say how many passages have no vector because the model could not make one."""
     if embedded.failed:
         output.say(
             (f"{output.counted(embedded.failed, 'passage')} could not be embedded", output.BAD),
             ": twolane status --files",
         )
-    if embedded.took_over is not None and not quiet:
-        output.say(f"generation {embedded.took_over} answers searches now")
-    if embedded.refused is not None:
-        output.say(("the new vectors do not take over: ", output.BAD), embedded.refused)
 
 
 Number = Annotated[int, typer.Argument(metavar="N", help="The number of the generation.")]

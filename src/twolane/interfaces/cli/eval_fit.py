@@ -66,7 +66,11 @@ def fit(
         raise BadInput("give either a SUITE, or --golden FILE with judgments of your own")
     loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
     # A query that a busy machine cuts short would teach something wrong.
-    settings = loaded.settings.changed(search={"query_seconds": 3600, "embed_seconds": 3600})
+    settings = loaded.settings.changed(
+        search={"query_seconds": 3600, "embed_seconds": 3600},
+        rerank={"seconds": 60},
+        expand={"seconds": 60},
+    )
     with steps_bar(quiet=quiet) as steps:
         if suite is not None:
             chosen = load_suite(suite)

@@ -13,6 +13,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
+from twolane.interfaces.cli.embed import embedded_in_all
 from twolane.interfaces.cli.guard import group
 from twolane.interfaces.cli.opening import Call, open_library
 from twolane.interfaces.cli.options import require_utf8, typed
@@ -164,7 +165,7 @@ class _Run:
         if embedded and embedded.stopped is not None:
             output.say("The text is searchable; `twolane embed` adds meaning later.")
         elif embedded and not self.call.quiet:
-            output.say(f"{output.counted(embedded.embedded, 'passage')} embedded")
+            output.say(embedded_in_all(embedded, self.call))
 
 
 def _counts(report: ImportReport) -> str:

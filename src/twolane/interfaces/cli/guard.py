@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import io
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
@@ -83,6 +85,41 @@ def with_parameters(run: Command, parameters: list[inspect.Parameter]) -> Comman
     run.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in own}
     return run
+
+
+class QueryCommand(TyperCommand):
+    """A command that takes a query, whose words may begin with a dash: `search frost -5 degrees`.
+
+    What begins with one dash and is no option is a word; with two it is an option or a mistake.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the words behind `--`, where a dash means nothing."""
+        options: dict[str, Any] = {
+            spelling: option
+            for option in self.get_params(ctx)
+            if option.param_type_name == "option"
+            for spelling in option.opts
+        }
+        kept: list[str] = []
+        words: list[str] = []
+        rest = iter(args)
+        for arg in rest:
+            if arg == "--":
+                words += rest
+            elif arg in options:
+                kept.append(arg)
+                if not options[arg].is_flag:
+                    kept += [value for value in [next(rest, None)] if value is not None]
+            elif arg.startswith("--") or _ATTACHED.fullmatch(arg):
+                kept.append(arg)
+            else:
+                words.append(arg)
+        return super().parse_args(ctx, [*kept, "--", *words] if words else kept)
+
+
+# `-n5`, and several short flags in one.
+_ATTACHED = re.compile(r"-n\d+|-[qvh]{2,}")
 
 
 # All that typer raises about a call; the class itself has had several homes.

@@ -14,6 +14,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
+from twolane.interfaces.cli.embed import embedded_in_all, tell_failed
 from twolane.interfaces.cli.opening import Call, open_library
 from twolane.interfaces.cli.options import AllSpaces, require_utf8
 from twolane.interfaces.cli.progress import files_bar, passages_bar
@@ -54,7 +55,7 @@ def index(
 ) -> int:
     """Index folders of notes, or what changed in them."""
     settings = call.load().settings
-    run = _Run(quiet=call.quiet, as_json=call.as_json, all_spaces=all_spaces)
+    run = _Run(call, all_spaces=all_spaces)
     try:
         with _library(settings, paths or ()) as library:
             for path in paths or _roots(library):
@@ -65,7 +66,7 @@ def index(
         output.error("interrupted; what was indexed is kept; run the same command to go on")
         return failures.INTERRUPTED
     if call.as_json:
-        output.say_json(wire.index_report(run.reports, run.embedded, run.degraded))
+        output.say_json(wire.index_report(run.reports, run.embedded, run.degraded, call.seconds))
     if run.refused:
         return failures.BAD_USAGE
     return failures.PROBLEMS if strict and run.has_problems() else failures.OK
@@ -96,8 +97,7 @@ def _library(settings: Settings, paths: Sequence[Path]) -> Library:
 class _Run:
     """What happens to the folders of one command, told as it happens."""
 
-    quiet: bool
-    as_json: bool
+    call: Call
     all_spaces: bool
     reports: list[Report] = field(default_factory=list)
     refused: bool = False
@@ -107,7 +107,7 @@ class _Run:
     def read(self, library: Library, path: Path, *, prune: bool) -> None:
         try:
             require_utf8(path.expanduser().resolve())
-            with files_bar(path.resolve().name, quiet=self.quiet) as show:
+            with files_bar(path.resolve().name, quiet=self.call.quiet) as show:
                 report = library.index(path, prune=prune, progress=show)
         except BadInput as error:
             # The other folders are none the worse for one that is wrong.
@@ -115,17 +115,17 @@ class _Run:
             self.refused = True
             return
         self.reports.append(report)
-        if not self.as_json:
-            _tell(library, path, report, quiet=self.quiet)
+        if not self.call.as_json:
+            _tell(library, path, report, quiet=self.call.quiet)
 
     def embed(self, library: Library) -> None:
         if library.settings.embedding.embedder == "none":
             # This is what the user chose, so it is no problem.
-            if not (self.as_json or self.quiet):
+            if not (self.call.as_json or self.call.quiet):
                 output.say("Indexed for search by words only (embedding.embedder = none).")
             return
         try:
-            with passages_bar(quiet=self.quiet) as show:
+            with passages_bar(quiet=self.call.quiet) as show:
                 self.embedded = library.embed(all_spaces=self.all_spaces, progress=show)
             stopped = self.embedded.stopped
         except EmbedderUnavailable as error:
@@ -133,8 +133,22 @@ class _Run:
             log.warning("embedding did not start: %s", stopped)
         if stopped is not None:
             self.degraded = (Degradation(Lane.DENSE, stopped),)
-        if not self.as_json:
-            _tell_embedding(self.embedded, stopped, quiet=self.quiet)
+        if not self.call.as_json:
+            self._tell_embedding(stopped)
+
+    def _tell_embedding(self, stopped: str | None) -> None:
+        if self.embedded:
+            tell_failed(self.embedded)
+        if stopped is not None:
+            output.say(
+                (
+                    "The text is indexed, but not all of it can be found by meaning yet. ",
+                    output.BAD,
+                ),
+                "`twolane embed` completes it later.",
+            )
+        elif self.embedded and not self.call.quiet:
+            output.say(embedded_in_all(self.embedded, self.call))
 
     def has_problems(self) -> bool:
         return bool(
@@ -192,21 +206,6 @@ def _list(remarks: Sequence[list[output.Piece]]) -> None:
         output.say(f"and {more:,} more: twolane status --files", indent=2)
 
 
-def _tell_embedding(embedded: Embedded | None, stopped: str | None, *, quiet: bool) -> None:
-    if embedded and embedded.failed:
-        output.say(
-            (f"{embedded.failed:,} passages could not be embedded", output.BAD),
-            ": twolane status --files",
-        )
-    if stopped is not None:
-        output.say(
-            ("The text is indexed; the semantic (dense) lane is missing. ", output.BAD),
-            "`twolane embed` completes it later.",
-        )
-    elif embedded and not quiet:
-        output.say(f"{output.counted(embedded.embedded, 'passage')} embedded")
-
-
 def watch(
     call: Call,
     paths: Annotated[
@@ -228,7 +227,7 @@ def watch(
 
         def tell(report: Report) -> None:
             if call.as_json:
-                output.say_json(wire.index_report([report], None, ()))
+                output.say_json(wire.index_report([report], None, (), report.seconds))
             elif not call.quiet:
                 _tell_change(report)
 

@@ -6,14 +6,26 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from twolane.interfaces.cli.options import typed
 from twolane.model.errors import NoSuchDocument
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.library import Library
-    from twolane.model.scope import Scope
+
+Reference = Annotated[
+    str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
+]
+References = Annotated[
+    list[str], typer.Argument(metavar="DOC...", help="Ids, paths, URLs, unique titles or aliases.")
+]
+
+# Who names a document means it, archived or not.
+NAMED = Scope(archived=True)
 
 # After the name of a document may stand lines (`:3-7`) or a heading (`#Tools`).
 _ENDS = re.compile("[:#]|$")
@@ -32,12 +44,12 @@ def reference_to(library: Library, text: str) -> str:
 
 
 @contextmanager
-def suggesting(library: Library, scope: Scope) -> Iterator[None]:
+def suggesting(library: Library) -> Iterator[None]:
     """Name what is spelled alike if a document that is asked for inside is not there."""
     try:
         yield
     except NoSuchDocument as error:
-        near = library.near_names(error.reference, scope=scope)
+        near = library.near_names(error.reference, scope=NAMED)
         raise NoSuchDocument(error.reference, near) from None
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.options import require_utf8
+from twolane.model.answer import Mode
 from twolane.settings import Loaded, Settings
 from twolane.settings.machine import cores
 
@@ -25,6 +27,12 @@ class Call:
     db: str | None = None
     quiet: bool = False
     verbose: bool = False
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """How long the command has taken so far."""
+        return time.perf_counter() - self.started
 
     def load(self, others: Mapping[str, object] | None = None) -> Loaded:
         """The settings of this run; `others` are those that more options give, by name."""
@@ -60,6 +68,12 @@ def load_settings(
 def settings_file(loaded: Loaded) -> Path:
     """The file that settings came from, or the one that they are looked for in."""
     return loaded.file
+
+
+def for_mode(settings: Settings, mode: Mode) -> Settings:
+    """The settings for searches of this mode: words and letters need no model."""
+    by_words = mode in (Mode.LEXICAL, Mode.EXACT)
+    return settings.changed(embedding={"embedder": "none"}) if by_words else settings
 
 
 def open_library(settings: Settings, *, create: bool = False) -> Library:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from typer.models import TyperPath
 
+from twolane.model.answer import Mode
 from twolane.model.errors import BadInput
 
 Db = Annotated[
@@ -26,6 +27,13 @@ Db = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is going on.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Modes = Annotated[
+    Mode, typer.Option("--mode", metavar="MODE", help="hybrid, lexical, semantic or exact.")
+]
+Number = Annotated[
+    int | None,
+    typer.Option("-n", metavar="N", min=1, help="How many results.", show_default=False),
+]
 AllSpaces = Annotated[
     bool, typer.Option("--all-spaces", help="Also fill the better, slower embedding space.")
 ]

@@ -76,14 +76,30 @@ def say_text(text: str) -> None:
     sys.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
 
 
+def width() -> int:
+    """How many cells a line has; whoever reads a pipe has a terminal like any other."""
+    return _console().width if sys.stdout.isatty() else 80
+
+
+def lines_of(text: str, indent: int = 0) -> int:
+    """How many lines a text takes, below each other."""
+    room = max(20, width() - indent)
+    if not sys.stdout.isatty():
+        return -(-len(text) // room)
+    from rich.text import Text
+
+    return len(Text(printable(text)).wrap(_console(), room))
+
+
 def note(message: str) -> None:
-    """Print a remark on standard error."""
+    """Print a remark on standard error, after what it is about."""
+    sys.stdout.flush()
     sys.stderr.write(f"{printable(message)}\n")
 
 
 def error(message: str) -> None:
-    """Print what went wrong on standard error."""
-    note(f"error: {message}")
+    """Print what went wrong on standard error; that may be standard output itself."""
+    sys.stderr.write(f"error: {printable(message)}\n")
 
 
 def finish() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
-    from rich.progress import TaskID
 
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
@@ -19,15 +18,11 @@ if TYPE_CHECKING:
 @contextmanager
 def files_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Report], None]]:
     """Shows how many files were looked at; how many there are is not known beforehand."""
-    with _bars("{task.completed:.0f} files {task.fields[rate]}", "elapsed", quiet=quiet) as bars:
-        if bars is None:
-            yield lambda _: None
-            return
-        task = bars.add_task(f"reading {name}", total=None, rate="")
+    columns = ("{task.completed:.0f} files", "rate", "elapsed")
+    with _bar(f"reading {name}", *columns, quiet=quiet) as bar:
 
         def show(report: Report) -> None:
-            seen = report.indexed + report.unchanged + report.skipped + report.failed
-            bars.update(task, completed=seen, rate=_rate(bars))
+            bar.update(completed=report.indexed + report.unchanged + report.skipped + report.failed)
 
         yield show
 
@@ -35,79 +30,78 @@ def files_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Report], None]]:
 @contextmanager
 def rows_bar(name: str, *, quiet: bool) -> Iterator[Callable[[ImportReport], None]]:
     """Shows how many rows went in, and how much of the file is read where that is known."""
-    with _bars("bar", "{task.fields[rows]:,} documents", "remaining", quiet=quiet) as bars:
-        if bars is None:
-            yield lambda _: None
-            return
-        task = bars.add_task(f"importing {name}", total=None, rows=0)
-
-        def show(report: ImportReport) -> None:
-            bars.update(task, completed=report.read, total=report.size or None, rows=report.rows)
-
-        yield show
+    columns = ("bar", "{task.fields[rows]:,} documents", "remaining")
+    with _bar(f"importing {name}", *columns, quiet=quiet, rows=0) as bar:
+        yield lambda report: bar.update(
+            completed=report.read, total=report.size or None, rows=report.rows
+        )
 
 
 @contextmanager
 def passages_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     """Shows how many passages have their vector, how fast it goes and how long it will take."""
-    with _bars("bar", "count", "{task.fields[rate]}", "remaining", quiet=quiet) as bars:
-        if bars is None:
-            yield lambda _: None
-            return
-        tasks: list[TaskID] = []
+    # Until the first passage is embedded there is something to see, too.
+    with _bar("loading the model", "bar", "count", "rate", "remaining", quiet=quiet) as bar:
+        started = False
 
         def show(progress: Progress) -> None:
+            nonlocal started
             done = progress.ready + progress.failed
             total = done + progress.pending
-            if not tasks:
+            if not started:
                 # What earlier runs did is no part of the speed of this one.
-                tasks.append(
-                    bars.add_task("embedding passages", total=total, completed=done, rate="")
-                )
-            bars.update(tasks[0], completed=done, total=total, rate=_rate(bars))
+                bar.step("embedding passages", completed=done, total=total)
+                started = True
+            bar.update(completed=done, total=total)
 
         yield show
 
 
-class Steps:
+class Bar:
     """What is going on, and how far it is where that can be counted; nobody may be watching."""
 
-    def __init__(self, bars: Bars | None = None) -> None:
+    def __init__(self, text: str = "", bars: Bars | None = None, **fields: Any) -> None:
         self._bars = bars
-        self._tasks = [] if bars is None else [bars.add_task("", total=None)]
+        self._task = None if bars is None else bars.add_task(text, total=None, rate="", **fields)
 
-    def step(self, text: str) -> None:
+    def step(self, text: str, *, completed: int = 0, total: int | None = None) -> None:
         """Say what begins now."""
-        if self._bars is not None:
-            self._bars.reset(self._tasks[0], total=None, description=text)
+        if self._bars is not None and self._task is not None:
+            self._bars.reset(self._task, total=total, completed=completed, description=text)
 
     def show(self, done: int, total: int) -> None:
         """Say how much of it is done."""
-        if self._bars is not None:
-            self._bars.update(self._tasks[0], completed=done, total=total)
+        self.update(completed=done, total=total)
+
+    def update(self, **changed: Any) -> None:
+        """Say how far it is."""
+        if self._bars is not None and self._task is not None:
+            speed = self._bars.tasks[0].speed
+            self._bars.update(self._task, rate=f"{speed:.0f}/s" if speed else "", **changed)
 
 
 @contextmanager
-def steps_bar(*, quiet: bool) -> Iterator[Steps]:
+def steps_bar(*, quiet: bool) -> Iterator[Bar]:
     """Shows work that goes in steps, such as building an index and then asking it questions."""
-    with _bars("bar", "count", quiet=quiet) as bars:
-        yield Steps(bars)
+    with _bar("", "bar", "count", quiet=quiet) as bar:
+        yield bar
 
 
 @contextmanager
-def _bars(*columns: str, quiet: bool) -> Iterator[Bars | None]:
-    """Bars with these columns beside what is going on, by name or as text; None for nobody."""
+def _bar(text: str, *columns: str, quiet: bool, **fields: Any) -> Iterator[Bar]:
+    """A bar with these columns, by name or as text, beside a text that says what is going on."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        yield Bar()
         return
     import rich.progress as rich
     from rich.console import Console
 
-    named = {
+    named: dict[str, Callable[[], rich.ProgressColumn]] = {
         "bar": rich.BarColumn,
         "count": rich.MofNCompleteColumn,
         "elapsed": rich.TimeElapsedColumn,
         "remaining": rich.TimeRemainingColumn,
+        "rate": lambda: rich.TextColumn("{task.fields[rate]}"),
     }
     shown = [named[name]() if name in named else rich.TextColumn(name) for name in columns]
     described = rich.TextColumn("{task.description}", markup=False)
@@ -116,17 +110,12 @@ def _bars(*columns: str, quiet: bool) -> Iterator[Bars | None]:
     with rich.Progress(
         rich.SpinnerColumn(), described, *shown, console=console, transient=True
     ) as bars:
-        yield bars
+        yield Bar(text, bars, **fields)
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: `40 s`, `12 min`, `3 h 5 min`."""
+    """A time as people say it: `0.4 s`, `40 s`, `12 min`, `3 h 5 min`."""
     if seconds < 60:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _rate(bars: Bars) -> str:
-    speed = bars.tasks[0].speed
-    return f"{speed:.0f}/s" if speed else ""

@@ -8,15 +8,11 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.naming import reference_to, suggesting
+from twolane.interfaces.cli.naming import NAMED, Reference, reference_to, suggesting
 from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.wire import documents as wire
-from twolane.model.scope import Scope
 from twolane.results.excerpts import about
 from twolane.results.sections import section_ids
-
-# Who names a document means it, archived or not.
-_NAMED = Scope(archived=True)
 
 
 def get(
@@ -30,27 +26,22 @@ def get(
     ],
 ) -> None:
     """Print a document, a few lines of it, or a section."""
-    with call.library() as library, suggesting(library, _NAMED):
-        part = library.excerpt(reference_to(library, reference), scope=_NAMED)
+    with call.library() as library, suggesting(library):
+        part = library.excerpt(reference_to(library, reference), scope=NAMED)
         link = library.links([part.document]).get(part.document.id)
-        at = library.embedded_at(part.document.id, scope=_NAMED) if call.as_json else None
-    if call.as_json:
-        said = wire.document_part(part.document, part.text, part.lines, part.heading, link, at)
-        output.say_json(said)
-    else:
-        # Of a bookmark there is often nothing but what it says of itself.
-        output.say_text(part.text or "".join(f"{line}\n" for line in about(part.document)))
+        if call.as_json:
+            at = library.embedded_at(part.document.id, scope=NAMED)
+            read = (part.document, part.text, part.lines, part.heading)
+            output.say_json(wire.document_part(*read, link, at, library.file))
+        else:
+            # Of a bookmark there is often nothing but what it says of itself.
+            output.say_text(part.text or "".join(f"{line}\n" for line in about(part.document)))
 
 
-def outline(
-    call: Call,
-    reference: Annotated[
-        str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
-    ],
-) -> None:
+def outline(call: Call, reference: Reference) -> None:
     """Print the headings of a document, each with its line."""
-    with call.library() as library, suggesting(library, _NAMED):
-        document = library.document(reference_to(library, reference), scope=_NAMED)
+    with call.library() as library, suggesting(library):
+        document = library.document(reference_to(library, reference), scope=NAMED)
     if call.as_json:
         output.say_json(wire.outline(document))
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.opening import Call
+from twolane.interfaces.cli.opening import Call, open_library
 from twolane.interfaces.cli.options import require_utf8, typed
 from twolane.interfaces.wire.documents import saved_documents
 from twolane.model.document import Kind, digest
@@ -21,6 +21,10 @@ from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.library import Library
+    from twolane.settings import Settings
+
+# How long a model of this machine may take to load, also where the machine is busy.
+_LOADING_SECONDS = 15.0
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -43,7 +47,7 @@ def save(
 ) -> None:
     """Save a bookmark, or a text as a note or a prompt."""
     draft = _draft(typed(source), kind, typed(collection), typed(id))
-    with call.library(create=True) as library:
+    with open_library(_patient(call.load().settings), create=True) as library:
         draft = _added_to(_held(library, draft), draft)
         draft = replace(
             draft,
@@ -62,11 +66,19 @@ def save(
     if call.as_json:
         output.say_json(saved_documents([saved]))
     elif not call.quiet:
-        what = "saved" if saved.created else "changed" if saved.changed else "held already"
+        what = "saved" if saved.created else "changed" if saved.changed else "unchanged"
         output.say((saved.id, output.PLACE), f"  {what}")
         if waiting:
             passages = output.counted(waiting, "passage")
             output.note(f"{passages} can be found by words only so far; run: twolane embed")
+
+
+def _patient(settings: Settings) -> Settings:
+    """The settings with time to load a model of this machine; it then embeds in milliseconds."""
+    set_to = settings.embedding.save_seconds
+    if settings.embedding.embedder == "openai" or not set_to:
+        return settings
+    return settings.changed(embedding={"save_seconds": max(set_to, _LOADING_SECONDS)})
 
 
 def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:

@@ -1,9 +1,11 @@
-"""`twolane search`: ask, and see why each result is there."""
+"""`twolane search`: ask, and see what is likely to be relevant."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,98 +13,134 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.explaining import explained
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.opening import Call, for_mode, open_library
+from twolane.interfaces.cli.options import Modes, Number, typed
+from twolane.interfaces.cli.results import show_lanes, show_results
 from twolane.interfaces.wire import search as wire
-from twolane.model.answer import Mode, Order, Sort
+from twolane.model.answer import Answer, Mode, Order, Result, Sort
 from twolane.model.errors import BadInput
 
 if TYPE_CHECKING:
     from twolane.library import Library
-    from twolane.model.answer import Answer, Result
+
+# Without a number of their own, people see this many results: they fit on a screen.
+_SHOWN = 8
+# Where nothing is likely to be relevant, this many of the nearest are shown.
+_NEAREST = 3
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TABLE = "table"
+    PATHS = "paths"
+    JSON = "json"
 
 
 @filtered
 def search(
+    call: Call,
     *,
     words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="QUERY", help="What to look for; `--` before one with a dash."),
+        list[str] | None, typer.Argument(metavar="QUERY", help="What to look for.")
     ] = None,
-    number: Annotated[
-        int | None,
-        typer.Option("-n", metavar="N", min=1, help="How many results.", show_default=False),
+    number: Number = None,
+    every: Annotated[bool, typer.Option("--all", help="Show the weaker results, too.")] = False,
+    min_relevance: Annotated[
+        float | None,
+        typer.Option(metavar="R", help="Only what is this relevant, 0 to 1.", show_default=False),
     ] = None,
-    mode: Annotated[
-        Mode, typer.Option(help="By words, by meaning, by both, or by letters.")
-    ] = Mode.HYBRID,
+    mode: Modes = Mode.HYBRID,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show what each feature gave each result.")
+        bool, typer.Option("--explain", help="Show why each result is there.")
+    ] = False,
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="table, paths or json.", show_default=False
+        ),
+    ] = None,
+    files: Annotated[
+        bool, typer.Option("--files", help="Print only the paths of files: --format paths.")
     ] = False,
     batch: Annotated[
         str | None,
         typer.Option(metavar="FILE|-", help="Queries to answer, one a line; needs --json."),
     ] = None,
     sort: Annotated[
-        Sort | None, typer.Option(help="In what order; without a query, by update.")
+        Sort | None,
+        typer.Option(metavar="BY", help="relevance, updated, created, used or title."),
     ] = None,
-    reverse: Annotated[bool, typer.Option("--reverse", help="The other way round.")] = False,
+    reverse: Annotated[bool, typer.Option("--reverse", help="Reverse the order.")] = False,
     cursor: Annotated[
-        str | None, typer.Option(metavar="CURSOR", help="Go on where the page with it ended.")
+        str | None, typer.Option(metavar="CURSOR", help="The next page, after the one with it.")
     ] = None,
     opened: Annotated[
-        bool,
-        typer.Option("--open", help="Open the first result: its file in the editor, or its URL."),
+        bool, typer.Option("--open", help="Open the first result: in the editor or browser.")
     ] = False,
     nth: Annotated[
         int,
         typer.Option(metavar="N", min=1, help="With --open: which result.", show_default=False),
     ] = 1,
     filters: Chosen,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Find documents by words, by meaning, or by both."""
+    format = _format(form, files=files, as_json=call.as_json)
     if words is not None and batch is not None:
         raise BadInput("give either a QUERY or --batch FILE")
     if words is None and batch is None and sort is None and not any(filters.values()):
         raise BadInput("give a QUERY or --batch FILE; filters or --sort alone list documents")
     if batch is not None and cursor is not None:
         raise BadInput("--cursor goes on with one query; give it as QUERY instead of --batch")
-    if opened and (batch is not None or as_json):
-        raise BadInput("--open opens one result; leave --batch and --json out")
-    if batch is not None and not as_json:
+    if opened and (batch is not None or format != Format.TABLE):
+        raise BadInput("--open opens one result; leave out --batch, --files, --format and --json")
+    if batch is not None and format != Format.JSON:
         raise BadInput("--batch prints one JSON object a line; add --json")
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    if mode in (Mode.LEXICAL, Mode.EXACT):
-        # Words and letters need no model, so it is not even looked for.
-        settings = settings.changed(embedding={"embedder": "none"})
+    loaded = call.load()
+    is_default = loaded.origins["search.limit"] == "default"
     code = failures.OK
-    with open_library(settings) as library:
+    with open_library(for_mode(loaded.settings, mode)) as library:
         scope = library.scope(filters)
         order = Order(sort, reverse, cursor)
+        shown = _Shown(
+            library,
+            most=_SHOWN if is_default else loaded.settings.search.limit,
+            number=number,
+            every=every,
+            by_threshold=min_relevance is None,
+            is_list=sort not in (None, Sort.RELEVANCE) or cursor is not None or not words,
+            explain=explain,
+            quiet=call.quiet,
+        )
         for query in _lines(batch) if batch is not None else [typed(" ".join(words or ()))]:
-            limit = max(number or 1, nth) if opened else number
-            answer = library.search(query, scope=scope, mode=mode, limit=limit, order=order)
+            limit = max(number or 1, nth) if opened else shown.limit(format)
+            answer = library.search(
+                query, scope=scope, mode=mode, limit=limit, order=order, min_relevance=min_relevance
+            )
             if opened:
-                _open(library, answer, nth, quiet=quiet)
-            elif as_json:
-                output.say_json(wire.search_answer(answer, library.links(answer.results)))
+                _open(library, answer, nth, quiet=call.quiet)
+            elif format == Format.JSON:
+                links = library.links(answer.results)
+                output.say_json(wire.search_answer(answer, links, library.file))
+            elif format == Format.PATHS:
+                shown.paths(answer)
             else:
-                _show(answer, _links(library, answer), explain=explain, quiet=quiet)
-                if answer.next and (sort or cursor) and not quiet:
-                    output.note(f"there is more: --cursor {answer.next}")
+                shown.table(answer)
             if mode == Mode.SEMANTIC and answer.degraded:
                 # Meaning was all that was asked for: an empty answer must not look like a good one.
                 code = failures.NO_EMBEDDER
     return code
 
 
-# ---------------------------------------------------------------------------------- the question
+def _format(form: Format | None, *, files: bool, as_json: bool) -> Format:
+    """How results are printed; two different answers to that are none."""
+    chosen = {form} if form else set()
+    chosen |= {Format.PATHS} if files else set()
+    chosen |= {Format.JSON} if as_json else set()
+    if len(chosen) > 1:
+        raise BadInput("choose one of --json, --files and --format")
+    return chosen.pop() if chosen else Format.TABLE
 
 
 def _lines(batch: str) -> Iterator[str]:
@@ -121,9 +159,6 @@ def _queries(lines: Iterable[bytes]) -> Iterator[str]:
             yield query
 
 
-# ------------------------------------------------------------------------------------ the answer
-
-
 def _open(library: Library, answer: Answer, nth: int, *, quiet: bool) -> None:
     """Open one of the results where it is read or edited."""
     from twolane.interfaces.cli.editor import open_result
@@ -136,35 +171,99 @@ def _open(library: Library, answer: Answer, nth: int, *, quiet: bool) -> None:
         output.note(f"opened {place}")
 
 
-def _links(library: Library, answer: Answer) -> dict[str, str]:
-    """Where a terminal's titles lead to: a program, the file, or the address."""
-    if not sys.stdout.isatty():
-        return {}
-    addresses = {one.id: one.url for one in answer.results if one.url}
-    return {**addresses, **library.links(answer.results, plain=True)}
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What people see of an answer: a screenful, without what is hardly relevant.
 
+    Who names a number gets as many, and programs, which ask for JSON, get all.
+    """
 
-def _show(answer: Answer, links: Mapping[str, str], *, explain: bool, quiet: bool) -> None:
-    if not quiet:
-        _show_remarks(answer)
-    if answer.answerable is False and answer.results:
-        output.say(("nothing relevant; nearest:", output.BAD))
-        output.say()
-    # Two collections may have files of the same path.
-    mixed = len({one.collection for one in answer.results}) > 1
-    for number, result in enumerate(answer.results, start=1):
-        if number > 1:
+    library: Library
+    most: int
+    number: int | None
+    every: bool
+    by_threshold: bool
+    is_list: bool
+    explain: bool
+    quiet: bool
+
+    def limit(self, format: Format) -> int | None:
+        """How many results to ask for; the rest of a list is on its next page."""
+        if self.is_list and format != Format.JSON and not self.every:
+            return self.number or self.most
+        return self.number
+
+    def paths(self, answer: Answer) -> None:
+        """Print the absolute path of each result that is a file."""
+        results = () if self._is_nothing(answer) else self._likely(answer)
+        files = [file for file in map(self.library.file, results) if file is not None]
+        for file in files:
+            output.say_text(str(file))
+        if self.quiet:
+            return
+        if len(files) < len(results):
+            output.note(f"{output.counted(len(results) - len(files), 'result')} without a file")
+        self._tell_rest(answer, results)
+
+    def table(self, answer: Answer) -> None:
+        """Print the results as text."""
+        if not self.quiet:
+            _tell_remarks(answer)
+        results = self._likely(answer)
+        if self._is_nothing(answer):
+            results = results or answer.results[:_NEAREST]
+            output.say(("nothing relevant; nearest:", output.BAD))
             output.say()
-        _show_result(number, result, links.get(result.id), mixed=mixed, explain=explain)
-    if not answer.results and not quiet:
-        output.note("no results")
-    if explain:
-        if answer.results:
-            output.say()
-        _show_lanes(answer)
+        show_results(
+            results,
+            self._links(results),
+            mixed=len({result.collection for result in results}) > 1,
+            explain=self.explain,
+        )
+        if self.explain:
+            if results:
+                output.say()
+            show_lanes(answer)
+        if not self.quiet:
+            self._tell_rest(answer, results)
+
+    def _is_nothing(self, answer: Answer) -> bool:
+        return answer.answerable is False and bool(answer.results)
+
+    def _likely(self, answer: Answer) -> tuple[Result, ...]:
+        """The results that are shown: of the best those that are likely to be relevant."""
+        if self.every or self.number or self.is_list:
+            return answer.results
+        best = answer.results[: self.most]
+        # Where the answer does not know whether it is one, nor does anybody else.
+        certain = self.by_threshold and answer.answerable is not None
+        return tuple(one for one in best if not (certain and self._is_weak(one)))
+
+    def _is_weak(self, result: Result) -> bool:
+        return result.relevance is not None and result.relevance < self.library.likely_relevance
+
+    def _tell_rest(self, answer: Answer, shown: Sequence[Result]) -> None:
+        """Say what is not shown, and how to see it."""
+        if not answer.results:
+            output.note("no results")
+        elif self.is_list and answer.next:
+            output.note(f"there is more: --cursor {answer.next}")
+        elif rest := [one for one in answer.results if one not in shown]:
+            weaker = sum(map(self._is_weak, rest)) if self.by_threshold else 0
+            counts = ((len(rest) - weaker, "more"), (weaker, "weaker"))
+            said = ", ".join(f"{count} {word}" for count, word in counts if count)
+            nothing = "" if shown else "nothing relevant; "
+            output.note(f"{nothing}{said}: --all")
+
+    def _links(self, results: Sequence[Result]) -> dict[str, str]:
+        """Where a terminal's titles lead to: a program, the file, or the address."""
+        if not sys.stdout.isatty():
+            return {}
+        addresses = {result.id: result.url for result in results if result.url}
+        return {**addresses, **self.library.links(results, plain=True)}
 
 
-def _show_remarks(answer: Answer) -> None:
+def _tell_remarks(answer: Answer) -> None:
     """What was asked for otherwise than it was typed, and what is not there at all."""
     for repair in answer.repairs:
         meant = repair.written or ", ".join(repair.terms)
@@ -173,67 +272,3 @@ def _show_remarks(answer: Answer) -> None:
         output.note(f"{misread.typed} was searched as words: {misread.reason}")
     for missing in answer.missing_tags:
         output.note(str(missing))
-
-
-def _show_result(
-    number: int, result: Result, link: str | None, *, mixed: bool, explain: bool
-) -> None:
-    label = f"{number}. "
-    title = [
-        (text, output.linked(style, link))
-        for text, style in output.marked(result.title_html, output.TITLE)
-    ]
-    output.say((label, output.DIM), *title)
-    where = result.path or result.url or result.id
-    lines = f":{_range(result.lines)}" if result.lines and result.path else ""
-    breadcrumb = f"  {' > '.join(result.heading)}" if result.heading else ""
-    breadcrumb += f"  (in {result.collection})" if mixed else ""
-    indent = len(label)
-    tags = " ".join(f"#{tag}" for tag in result.tags)
-    # A document without text may have nothing to show that is not shown anyway.
-    passage = "".join(text for text, _ in output.marked(result.snippet))
-    is_place = passage == where
-    place = [*output.marked(result.snippet, output.PLACE)] if is_place else [(where, output.PLACE)]
-    output.say(*place, (lines, output.PLACE), (breadcrumb, output.DIM), indent=indent)
-    if passage and passage not in (where, result.title):
-        output.say(*output.marked(result.snippet), indent=indent)
-    if tags and tags != passage:
-        output.say((tags, output.DIM), indent=indent)
-    if result.copies:
-        more = "1 copy" if len(result.copies) == 1 else f"{len(result.copies)} copies"
-        output.say((f"{more}: {', '.join(result.copies)}", output.DIM), indent=indent)
-    if explain:
-        output.say((_scored(result), output.DIM), indent=indent)
-        if result.copy_of:
-            said = f"a copy of {result.copy_of}, so it comes after other documents"
-            output.say((said, output.DIM), indent=indent + 2)
-        for contribution in result.contributions:
-            output.say((explained(contribution), output.DIM), indent=indent + 2)
-
-
-def _scored(result: Result) -> str:
-    """The score, the ranks in the lanes, and the words that were found."""
-    said = [f"score {result.score:.2f}"]
-    if result.relevance is not None:
-        said.append(f"relevance {result.relevance:.2f}")
-    said += [f"{lane.value} rank {rank}" for lane, rank in result.ranks.items()]
-    if result.foreign:
-        said.append("in another language than the query")
-    if result.matched:
-        said.append(f"holds {', '.join(result.matched)}")
-    return "  ".join(said)
-
-
-def _range(lines: tuple[int, int]) -> str:
-    first, last = lines
-    return f"{first}-{last}" if last > first else f"{first}"
-
-
-def _show_lanes(answer: Answer) -> None:
-    for lane in answer.lanes:
-        said = f"{lane.lane.value:<8}  hits {lane.hits}  weight {lane.weight:g}  {lane.ms:.1f} ms"
-        output.say((said, output.DIM))
-    for degradation in answer.degraded:
-        output.say((f"{degradation.lane.value:<8}  did not run: {degradation.reason}", output.BAD))
-    vectors = f"  generation {answer.generation}" if answer.generation is not None else ""
-    output.say((f"total     {answer.took_ms:.1f} ms{vectors}", output.DIM))

@@ -8,10 +8,11 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.naming import reference_to, suggesting
+from twolane.interfaces.cli.naming import Reference, reference_to, suggesting
 from twolane.interfaces.cli.opening import Call
+from twolane.interfaces.cli.options import Number
+from twolane.interfaces.cli.results import line_range
 from twolane.interfaces.wire.explain import similar_answer
-from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.explain.similar import Place, Similar, SimilarAnswer
@@ -21,20 +22,15 @@ if TYPE_CHECKING:
 def similar(
     call: Call,
     *,
-    reference: Annotated[
-        str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
-    ],
-    number: Annotated[
-        int | None,
-        typer.Option("-n", metavar="N", min=1, help="How many documents.", show_default=False),
-    ] = None,
+    reference: Reference,
+    number: Number = None,
     exclude_linked: Annotated[
         bool, typer.Option("--exclude-linked", help="Leave out what it links to, or is linked by.")
     ] = False,
     filters: Chosen,
 ) -> None:
     """Find the documents that are most similar to one."""
-    with call.library() as library, suggesting(library, _ANY):
+    with call.library() as library, suggesting(library):
         scope = library.scope(filters)
         answer = library.similar(
             reference_to(library, reference),
@@ -42,14 +38,10 @@ def similar(
             limit=number,
             exclude_linked=exclude_linked,
         )
-    if call.as_json:
-        output.say_json(similar_answer(answer))
-    else:
-        _show(answer, quiet=call.quiet)
-
-
-# Names that are spelled alike may be those of archived documents, too.
-_ANY = Scope(archived=True)
+        if call.as_json:
+            output.say_json(similar_answer(answer, library.file))
+        else:
+            _show(answer, quiet=call.quiet)
 
 
 def _show(answer: SimilarAnswer, *, quiet: bool) -> None:
@@ -80,6 +72,4 @@ def _show_similar(number: int, one: Similar) -> None:
 
 
 def _place(place: Place) -> str:
-    first, last = place.lines
-    lines = f"{first}-{last}" if last > first else f"{first}"
-    return f"{' > '.join(place.heading)} :{lines}" if place.heading else f":{lines}"
+    return f"{' > '.join(place.heading)} :{line_range(place.lines)}".lstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,6 +68,7 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
         ("embedder", f"{space.embedder} ({space.model})" if space else "no vectors yet"),
         ("database", f"{found.location} ({stats.bytes / 1e6:,.1f} MB)"),
         *(("collection", "  ".join(filter(None, (one.name, one.root)))) for one in collections),
+        *_stages(found),
     ]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
@@ -95,6 +97,26 @@ def _others(found: Status) -> list[tuple[str, str]]:
         rows.append((name, f"{one.generation.space.embedder}, {state}: {done}{about}"))
         if one.generation.reason is not None:
             rows.append(("", one.generation.reason))
+    return rows
+
+
+def _stages(found: Status) -> list[tuple[str, str]]:
+    """A line for each optional stage that ever ran, and one for what is kept of their answers."""
+    rows = []
+    for one in found.stages.records:
+        per_call = f", {one.seconds / one.calls * 1000:,.0f} ms each" if one.calls else ""
+        told = [f"{one.calls:,} calls{per_call}", f"{one.failures:,} failed"]
+        told += [f"{count:,} {name}" for name, count in (("skipped", one.skipped),) if count]
+        told += [f"{count:,} {name}" for name, count in (("cached", one.cached),) if count]
+        told += [f"{one.tokens:,} tokens"] if one.tokens else []
+        rows.append((one.stage, f"{one.model}: {', '.join(told)}"))
+        if (wait := one.paused_until - time.time()) > 0:
+            rows.append(("", f"pauses for {duration(wait)} more: {one.last_failure}"))
+        elif one.in_a_row:
+            rows.append(("", f"failed the last time: {one.last_failure}"))
+    if found.stages.answers:
+        size = f"{found.stages.bytes / 1e6:,.1f} MB"
+        rows.append(("answers", f"{found.stages.answers:,} of chat models kept ({size})"))
     return rows
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.changing import References, ids_of, tell
+from twolane.interfaces.cli.changing import ids_of, tell
 from twolane.interfaces.cli.guard import group
+from twolane.interfaces.cli.naming import References
 from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.cli.options import typed
 from twolane.interfaces.wire.documents import TagCounts

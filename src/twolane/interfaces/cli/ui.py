@@ -16,7 +16,7 @@ import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.live import Live, Question, Told, edited, stepped
 from twolane.interfaces.cli.opening import PlainCall, load_settings, open_library
-from twolane.interfaces.cli.options import typed
+from twolane.interfaces.cli.options import Modes, typed
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput, TwolaneError
 
@@ -37,9 +37,7 @@ def ui(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[QUERY]", help="What to begin with.")
     ] = None,
-    mode: Annotated[
-        Mode, typer.Option(help="By words, by meaning, by both, or by letters.")
-    ] = Mode.HYBRID,
+    mode: Modes = Mode.HYBRID,
 ) -> int:
     """Search while you type; Enter opens a result in the editor."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -101,7 +99,7 @@ class _Screen:
             self._live.close()
 
     def _asked(self, question: Question) -> Answer:
-        return self._library.search(question.text, mode=question.mode)
+        return self._library.search(question.text, mode=question.mode, typing=True)
 
     def _want(self) -> None:
         self._live.want(Question(self._text, self._mode))
@@ -191,7 +189,7 @@ class _Screen:
 
     def _state(self) -> str:
         told = self._shown
-        if told is None or told.question != Question(self._text, self._mode):
+        if told is None or not told.whole or told.question != Question(self._text, self._mode):
             return "searching …"
         if told.answer is None:
             return told.failure or ""

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.explaining import explained
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.naming import reference_to, suggesting
-from twolane.interfaces.cli.opening import load_settings, open_library
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose, typed
+from twolane.interfaces.cli.naming import Reference, reference_to, suggesting
+from twolane.interfaces.cli.opening import Call, for_mode, open_library
+from twolane.interfaces.cli.options import Modes, Number, typed
+from twolane.interfaces.cli.results import explained, line_range, percent
 from twolane.interfaces.wire.explain import why_answer
 from twolane.model.answer import Mode
-from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.explain.why import Diagnosis
@@ -23,43 +22,25 @@ if TYPE_CHECKING:
 
 @filtered
 def why(
+    call: Call,
     *,
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="What was looked for, as one argument.")
     ],
-    reference: Annotated[
-        str, typer.Argument(metavar="DOC", help="An id, path, URL, unique title or alias.")
-    ],
-    number: Annotated[
-        int | None,
-        typer.Option("-n", metavar="N", min=1, help="How many results.", show_default=False),
-    ] = None,
-    mode: Annotated[
-        Mode, typer.Option(help="By words, by meaning, by both, or by letters.")
-    ] = Mode.HYBRID,
+    reference: Reference,
+    number: Number = None,
+    mode: Modes = Mode.HYBRID,
     filters: Chosen,
-    as_json: AsJson = False,
-    db: Db = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
-    """Say why a document is found, or why not, and what would bring it up."""
-    settings = load_settings(db, quiet=quiet, verbose=verbose).settings
-    if mode in (Mode.LEXICAL, Mode.EXACT):
-        # Words and letters need no model, so it is not even looked for.
-        settings = settings.changed(embedding={"embedder": "none"})
-    with open_library(settings) as library, suggesting(library, _ANY):
+    """Say why a document is found or not, and what would change it."""
+    with open_library(for_mode(call.load().settings, mode)) as library, suggesting(library):
         scope = library.scope(filters)
         named = reference_to(library, reference)
         found = library.why(typed(query), named, scope=scope, mode=mode, limit=number)
-    if as_json:
+    if call.as_json:
         output.say_json(why_answer(found))
     else:
-        _show(found, quiet=quiet)
-
-
-# Names that are spelled alike may be those of archived documents, too.
-_ANY = Scope(archived=True)
+        _show(found, quiet=call.quiet)
 
 
 def _show(found: Diagnosis, *, quiet: bool) -> None:
@@ -95,7 +76,7 @@ def _show_lanes(found: Diagnosis) -> None:
     for contribution in found.contributions:
         output.say((explained(contribution), output.DIM), indent=2)
     if found.relevance is not None:
-        output.say((f"relevance {found.relevance:.0%}", output.DIM))
+        output.say((f"relevance {percent(found.relevance)}", output.DIM))
 
 
 def _lane(one: Opinion) -> str:
@@ -124,7 +105,7 @@ def _passage(passage: Passage | None) -> str:
     if passage is None:
         return ""
     first, last = passage.lines
-    lines = f"lines {first}-{last}" if last > first else f"line {first}"
+    lines = f"{'lines' if last > first else 'line'} {line_range(passage.lines)}"
     heading = " > ".join(passage.heading)
     near = f"similarity {passage.similarity:.3f}" if passage.similarity is not None else ""
     return "  ".join(part for part in (lines, heading, near) if part)

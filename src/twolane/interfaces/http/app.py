@@ -131,9 +131,9 @@ class Application:
         for one in routes.UPKEEP if agents_only else routes.ENDPOINTS:
             by_path.setdefault(one.path, {})[one.method] = one
         for path, endpoints in by_path.items():
-            made.append(
-                Route(path.replace("}", ":rest}"), self._handler(endpoints), methods=[*endpoints])
-            )
+            handler = self._handler(endpoints)
+            addresses = routes.addresses(path.replace("}", ":rest}"))
+            made += [Route(one, handler, methods=[*endpoints]) for one in addresses]
         for path, page in ({} if agents_only else pages()).items():
             made.append(Route(path, self._page_handler(page)))
         return made

@@ -1,4 +1,4 @@
-"""`/api/documents`, `/api/collections` and `/api/tags`: what the library holds."""
+"""`/api/v1/documents`, `/api/v1/collections` and `/api/v1/tags`: what the library holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twolane.model.scope import Capability
 
 @endpoint(
     "GET",
-    "/api/documents/{id}",
+    "/api/v1/documents/{id}",
     "readDocument",
     tag="documents",
     gives=wire.Document,
@@ -31,7 +31,7 @@ def read(call: Call, given: DocumentId) -> Reply:
 
 @endpoint(
     "GET",
-    "/api/excerpt",
+    "/api/v1/excerpt",
     "readExcerpt",
     tag="documents",
     gives=wire.DocumentPart,
@@ -56,7 +56,7 @@ def etag_of(document: Document | Saved) -> str:
 
 @endpoint(
     "GET",
-    "/api/collections",
+    "/api/v1/collections",
     "collections",
     tag="documents",
     gives=wire.Collections,
@@ -69,7 +69,7 @@ def collections(call: Call) -> Reply:
     return Reply(wire.collections(held, counts, roots=call.may(Capability.ADMIN)))
 
 
-@endpoint("GET", "/api/tags", "tags", tag="documents", gives=wire.TagList, state=state)
+@endpoint("GET", "/api/v1/tags", "tags", tag="documents", gives=wire.TagList, state=state)
 def tags(call: Call) -> Reply:
     """List the tags, the most frequent first."""
     return Reply(wire.tag_list(call.library.facets(scope=call.scope).tags))

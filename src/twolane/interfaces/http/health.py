@@ -1,4 +1,4 @@
-"""`/api/status`, `/healthz`, `/readyz` and `/metrics`: how the server and the index are."""
+"""`/api/v1/status`, `/healthz`, `/readyz` and `/metrics`: how the server and the index are."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from twolane.interfaces.http.endpoints import Call, Reply, endpoint
 from twolane.interfaces.http.parameters import StatusParameters
 from twolane.interfaces.wire import indexing as wire
 from twolane.interfaces.wire.server import Health
+from twolane.library.completeness import StagesStanding
 from twolane.model.errors import TwolaneError
 from twolane.model.scope import Capability
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _light = partial(endpoint, tag="server", light=True)
 
 
-@endpoint("GET", "/api/status", "status", tag="server", gives=wire.Status)
+@endpoint("GET", "/api/v1/status", "status", tag="server", gives=wire.Status)
 def status(call: Call, given: StatusParameters) -> Reply:
     """Say how complete the index is."""
     found = call.library.status(scope=call.scope)
@@ -29,7 +30,7 @@ def status(call: Call, given: StatusParameters) -> Reply:
     collections = call.library.collections(scope=call.scope)
     if not call.may(Capability.ADMIN):
         # Where things lie on the server's disk is nobody else's business.
-        found = replace(found, location="")
+        found = replace(found, location="", stages=StagesStanding())
         collections = [replace(one, root=None) for one in collections]
     return Reply(wire.status(found, files, collections))
 

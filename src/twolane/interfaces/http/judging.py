@@ -1,4 +1,4 @@
-"""`/api/judgments`: searches become golden queries, and the search is measured by them.
+"""`/api/v1/judgments`: searches become golden queries, and the search is measured by them.
 
 A caller with an owner has judgments of their own, and is measured by their own documents.
 """
@@ -32,7 +32,7 @@ _WRITING = threading.Lock()
 _judges = partial(endpoint, tag="judgments", capability=Capability.ADMIN)
 
 
-@_judges("GET", "/api/judgments", "judgments", gives=wire.Judgments, problems=(BAD_GOLDEN_SET,))
+@_judges("GET", "/api/v1/judgments", "judgments", gives=wire.Judgments, problems=(BAD_GOLDEN_SET,))
 def listed(call: Call) -> Reply:
     """List the judged queries."""
     return Reply(wire.judgments(_held(call)))
@@ -40,7 +40,7 @@ def listed(call: Call) -> Reply:
 
 @_judges(
     "POST",
-    "/api/judgments",
+    "/api/v1/judgments",
     "judge",
     gives=wire.Judgment,
     statuses=(201,),
@@ -71,7 +71,7 @@ def judge(call: Call, body: NewJudgment) -> Reply:
 
 @_judges(
     "DELETE",
-    "/api/judgments/{judgment}",
+    "/api/v1/judgments/{judgment}",
     "forgetJudgment",
     gives=wire.Judgments,
     problems=(NOT_FOUND, BAD_GOLDEN_SET),
@@ -89,7 +89,7 @@ def forget(call: Call, given: JudgmentId) -> Reply:
     return Reply(wire.judgments(replace(held, queries=kept)))
 
 
-@_judges("GET", "/api/measures", "measures", gives=wire.Measures, problems=(BAD_GOLDEN_SET,))
+@_judges("GET", "/api/v1/measures", "measures", gives=wire.Measures, problems=(BAD_GOLDEN_SET,))
 def measured(call: Call, given: MeasureParameters) -> Reply:
     """Measure the search by the judged queries."""
     from twolane.evaluation.runs import run_golden, summarise

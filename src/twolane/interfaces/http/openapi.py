@@ -9,7 +9,7 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 
-from twolane.interfaces.http.endpoints import Endpoint
+from twolane.interfaces.http.endpoints import Endpoint, Tag
 from twolane.interfaces.http.parameters import names
 from twolane.interfaces.http.problems import (
     BAD_REQUEST,
@@ -43,12 +43,12 @@ Every answer has an `X-Request-Id`. Reads have an `ETag`; send it as `If-None-Ma
 A busy server answers 429 or 503 with `Retry-After` in seconds.
 """
 
-_TAGS = {
-    "search": "Questions.",
-    "documents": "What the library holds, and changes to it.",
-    "judgments": "Judged queries, and how good the search is by them.",
-    "server": "How the server is, and what it offers.",
-}
+TAGS: tuple[tuple[Tag, str], ...] = (
+    ("search", "Questions."),
+    ("documents", "What the library holds, and changes to it."),
+    ("judgments", "Judged queries, and how good the search is by them."),
+    ("server", "How the server is, and what it offers."),
+)
 
 _ANYWHERE = (
     BAD_REQUEST,
@@ -95,7 +95,7 @@ def description(endpoints: Iterable[Endpoint], version: str) -> Json:
         "openapi": "3.1.0",
         "info": {"title": "Twolane", "version": version, "description": _ABOUT},
         "servers": [{"url": "/"}],
-        "tags": [{"name": name, "description": said} for name, said in _TAGS.items()],
+        "tags": [{"name": name, "description": said} for name, said in TAGS],
         "paths": paths,
         "components": {
             "schemas": shapes,
@@ -159,6 +159,11 @@ def parameters_of(endpoint: Endpoint) -> list[Json]:
     return found
 
 
+def example_of(endpoint: Endpoint) -> Json | None:
+    """An answer as a server gave it; None for what is no JSON."""
+    return _examples().get(endpoint.name)
+
+
 def _operation(endpoint: Endpoint) -> Json:
     said: Json = {
         "operationId": endpoint.name,
@@ -197,7 +202,8 @@ def _responses(endpoint: Endpoint) -> Json:
     headers = {"X-Request-Id": {"schema": _TEXT}}
     kept = {"ETag": {"schema": _TEXT}} if endpoint.method == "GET" else {}
     ((schema,), _) = components([endpoint.gives])
-    shown = {"example": _examples()[endpoint.name]} if endpoint.name in _examples() else {}
+    example = example_of(endpoint)
+    shown = {} if example is None else {"example": example}
     found: Json = {
         str(status): {
             "description": HTTPStatus(status).phrase,

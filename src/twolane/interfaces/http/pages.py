@@ -23,6 +23,10 @@ _TYPES: Mapping[str, str] = {
 }
 
 
+# What the page shows there is said by its own scripts.
+VIEWS = ("/", "/coverage", "/judge")
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A file as it is sent; `packed` for those who take gzip, where that is smaller."""
@@ -34,12 +38,12 @@ class Page:
 
 
 def pages() -> dict[str, Page]:
-    """Every file of the page by its address; `/` is `index.html`.
+    """Every file of the page by its address; `/` and the paths of views are `index.html`.
 
     An address is looked up, never joined to a folder, so none can lead out of it.
     """
     found = dict(_below(files("twolane.interfaces").joinpath("web"), ""))
-    return {**found, "/": found["/index.html"]}
+    return {**found, **dict.fromkeys(VIEWS, found["/index.html"])}
 
 
 def _below(folder: Traversable, address: str) -> Iterator[tuple[str, Page]]:

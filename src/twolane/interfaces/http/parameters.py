@@ -105,6 +105,10 @@ class SearchParameters(Filters):
         ),
     ] = None
     facets: Annotated[bool, Meta(description="Whether to count facets.")] = True
+    typing: Annotated[
+        bool,
+        Meta(description="Whether the last word may go on: it is the beginning of one, too."),
+    ] = False
 
 
 class SimilarParameters(Filters, kw_only=True):

@@ -20,6 +20,7 @@ from twolane.model.errors import (
     KeyReused,
     NoSuchDocument,
     NotPermitted,
+    StageError,
     StoreError,
     TooSlow,
     TwolaneError,
@@ -186,6 +187,7 @@ _BY_CLASS: Mapping[type[BaseException], Problem] = {
     StoreError: UNAVAILABLE,
     TooSlow: TOO_SLOW,
     EmbedderError: UNAVAILABLE,
+    StageError: UNAVAILABLE,
 }
 
 

@@ -1,4 +1,4 @@
-"""`/api/search`, `/api/similar` and `/api/why`: the questions."""
+"""`/api/v1/search`, `/api/v1/similar` and `/api/v1/why`: the questions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def state(call: Call) -> str:
 
 @endpoint(
     "GET",
-    "/api/search",
+    "/api/v1/search",
     "search",
     tag="search",
     gives=wire.SearchAnswer,
@@ -47,6 +47,7 @@ def search(call: Call, given: SearchParameters) -> Reply:
         limit=given.n,
         order=Order(given.sort, given.reverse, given.cursor),
         min_relevance=given.min_relevance,
+        typing=given.typing,
     )
     links = call.library.links(answer.results, roots=call.may(Capability.ADMIN))
     said = wire.search_answer(_discreet(call, answer), links)
@@ -62,7 +63,7 @@ def search(call: Call, given: SearchParameters) -> Reply:
 
 @endpoint(
     "GET",
-    "/api/similar",
+    "/api/v1/similar",
     "similar",
     tag="search",
     gives=explain.SimilarAnswer,
@@ -83,7 +84,7 @@ def similar(call: Call, given: SimilarParameters) -> Reply:
 
 @endpoint(
     "GET",
-    "/api/why",
+    "/api/v1/why",
     "why",
     tag="search",
     gives=explain.WhyAnswer,

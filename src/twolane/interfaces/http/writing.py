@@ -37,7 +37,7 @@ _writes = partial(endpoint, tag="documents", gives=SavedDocuments, capability=Ca
 
 @_writes(
     "POST",
-    "/api/documents",
+    "/api/v1/documents",
     "createDocument",
     statuses=(201,),
     problems=(CONFLICT, KEY_REUSED),
@@ -62,7 +62,7 @@ def create(call: Call, body: bodies.NewDocument) -> Reply:
 
 @_writes(
     "PUT",
-    "/api/documents/{id}",
+    "/api/v1/documents/{id}",
     "putDocument",
     statuses=(200, 201),
     problems=(CONFLICT, CHANGED),
@@ -84,7 +84,7 @@ def put(call: Call, given: DocumentId, body: bodies.Replacement) -> Reply:
 
 @_writes(
     "PATCH",
-    "/api/documents/{id}",
+    "/api/v1/documents/{id}",
     "changeDocument",
     problems=(NOT_FOUND, CONFLICT, CHANGED),
     conditions=("If-Match",),
@@ -120,7 +120,7 @@ def patch(call: Call, given: DocumentId, body: bodies.DocumentChange) -> Reply:
 
 @_writes(
     "DELETE",
-    "/api/documents/{id}",
+    "/api/v1/documents/{id}",
     "deleteDocument",
     problems=(NOT_FOUND, CONFLICT, CHANGED),
     conditions=("If-Match",),
@@ -138,7 +138,7 @@ def delete(call: Call, given: Deletion) -> Reply:
 
 @_writes(
     "POST",
-    "/api/bulk",
+    "/api/v1/bulk",
     "bulk",
     problems=(NOT_FOUND, CONFLICT, KEY_REUSED),
     conditions=("Idempotency-Key",),
@@ -156,7 +156,7 @@ def bulk(call: Call, body: bodies.Bulk) -> Reply:
     return Reply(saved_documents(done))
 
 
-@_writes("PATCH", "/api/tags/{tag}", "renameTag", problems=(NOT_FOUND, CONFLICT))
+@_writes("PATCH", "/api/v1/tags/{tag}", "renameTag", problems=(NOT_FOUND, CONFLICT))
 def rename_tag(call: Call, given: TagId, body: bodies.TagName) -> Reply:
     """Give a tag another name wherever it stands."""
     return Reply(saved_documents(call.library.rename_tag(given.tag, body.name, scope=call.scope)))
@@ -191,7 +191,7 @@ def _told(saved: Saved, *, status: int = 200) -> Reply:
 
     Nothing is read for it: who may only write is told the same, and nothing can fail any more.
     """
-    headers = {"Location": f"/api/documents/{quote(saved.id, safe='')}"}
+    headers = {"Location": f"/api/v1/documents/{quote(saved.id, safe='')}"}
     return Reply(saved_documents([saved]), status, etag_of(saved), headers=headers)
 
 

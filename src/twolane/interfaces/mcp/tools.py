@@ -96,8 +96,9 @@ def _fitting(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
         if allowed and value not in allowed:
             raise BadInput(f"{name!r} must be one of {', '.join(allowed)}")
         return value
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise BadInput(f"{name!r} must be a whole number")
+    is_whole = schema["type"] == "integer"
+    if isinstance(value, bool) or not isinstance(value, int if is_whole else int | float):
+        raise BadInput(f"{name!r} must be a {'whole number' if is_whole else 'number'}")
     least, most = schema["minimum"], schema["maximum"]
     if not least <= value <= most:
         raise BadInput(f"{name!r} must be between {least} and {most}")
@@ -119,6 +120,7 @@ def _search(library: Library, scope: Scope, given: Arguments) -> str:
         mode=Mode(given["mode"]),
         limit=given["limit"],
         phrasings=phrasings or None,
+        min_relevance=given.get("min_relevance"),
     )
     return texts.found(library, scope, answer, given["max_tokens"])
 
@@ -168,6 +170,7 @@ TOOLS: tuple[Tool, ...] = (
                 "default": Mode.HYBRID.value,
             },
             "filter": {"type": "string"},
+            "min_relevance": {"type": "number", "minimum": 0, "maximum": 1},
             "short_query": {"type": "string", "description": "2-3 words that must be there"},
             "rephrased_query": {"type": "string", "description": "the question in other words"},
             "expected_answer": {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from twolane.interfaces.wire.indexing import Embedded
-from twolane.interfaces.wire.search import Link, most_first
+from twolane.interfaces.wire.search import File, Link, file_in, most_first
 from twolane.interfaces.wire.shape import (
     Counts,
     Headings,
@@ -25,6 +25,7 @@ from twolane.results.sections import section_ids
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.library.embedding import Embedded as Embedding
@@ -59,6 +60,7 @@ class DocumentPart(Shape):
     heading: str | None
     lines: Lines | None
     text: Annotated[str, Meta(description="The Markdown source without front matter.")]
+    file: File = UNSET
 
 
 class Heading(Shape):
@@ -81,7 +83,7 @@ class Passage(Shape):
     language: str | None
 
 
-class Document(DocumentPart):
+class Document(DocumentPart, kw_only=True):
     """A document with its whole text, its headings and its passages."""
 
     version: int
@@ -220,14 +222,16 @@ def document_part(
     heading: str | None = None,
     link: str | None = None,
     embedded_at: datetime | None = None,
+    file_of: Callable[[model.Document], Path | None] | None = None,
 ) -> DocumentPart:
-    """A document with a part of its text."""
+    """A document with a part of its text, and its file where that may be told."""
     said = {
         "text": text,
         "lines": lines,
         "heading": heading,
         "link": link,
         "embedded_at": embedded_at,
+        "file": file_in(file_of, document),
     }
     return shape(DocumentPart, document, **_filled(document), **said)
 

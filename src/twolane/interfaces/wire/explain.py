@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from twolane.explain.why.values import Obstacle, Standing, Suggestion
-from twolane.interfaces.wire.search import Degraded
+from twolane.interfaces.wire.search import Degraded, File, file_in
 from twolane.interfaces.wire.shape import Headings, Lines, Rounded, Shape, Time, shape
 from twolane.model.answer import Contribution, Lane, Mode
 from twolane.model.document import Kind
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from twolane.explain.similar import Similar
     from twolane.explain.similar import SimilarAnswer as Alike
     from twolane.explain.why import Diagnosis
 
@@ -108,6 +112,7 @@ class SimilarResult(Shape):
     ]
     linked: bool
     passages: PassagePair | None
+    file: File = UNSET
 
 
 class SimilarAnswer(Shape):
@@ -127,7 +132,12 @@ def why_answer(diagnosis: Diagnosis) -> WhyAnswer:
     return shape(WhyAnswer, diagnosis, opinions=opinions)
 
 
-def similar_answer(answer: Alike) -> SimilarAnswer:
-    """The documents that are most similar to one."""
-    results = [shape(SimilarResult, one, passages=one.pair) for one in answer.results]
+def similar_answer(
+    answer: Alike, file_of: Callable[[Similar], Path | None] | None = None
+) -> SimilarAnswer:
+    """The documents that are most similar to one, and their files where these may be told."""
+    results = [
+        shape(SimilarResult, one, passages=one.pair, file=file_in(file_of, one))
+        for one in answer.results
+    ]
     return shape(SimilarAnswer, answer, results=results)

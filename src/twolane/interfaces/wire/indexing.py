@@ -18,7 +18,7 @@ from twolane.model.space import GenerationState
 if TYPE_CHECKING:
     from twolane.ingest.indexing import Report
     from twolane.library.completeness import FileStatus as FileOf
-    from twolane.library.completeness import Standing
+    from twolane.library.completeness import StagesStanding, Standing
     from twolane.library.completeness import Status as StatusOf
     from twolane.library.embedding import Embedded as Embedding
     from twolane.model import answer as model
@@ -85,6 +85,32 @@ class IndexedCollection(Shape):
     kind: Kind
 
 
+class Stage(Shape):
+    """How an optional stage did so far, for all that share the database."""
+
+    stage: str
+    model: str
+    calls: Annotated[int, Meta(description="Requests to its model.")]
+    failures: Annotated[int, Meta(description="Of these, how many failed or came too late.")]
+    skipped: Annotated[
+        int, Meta(description="How often it was not asked because it paused or was busy.")
+    ]
+    cached: Annotated[int, Meta(description="How often an earlier answer was used.")]
+    seconds: Rounded
+    tokens: Annotated[int, Meta(description="Tokens read and written, as the server counts.")]
+    in_a_row: Annotated[int, Meta(description="Failures since the last success.")]
+    paused_until: Annotated[Time | None, Meta(description="Until when it is not asked.")]
+    last_failure: str
+
+
+class Stages(Shape):
+    """The optional stages, and the answers of chat models that are kept for them."""
+
+    records: list[Stage]
+    answers: int
+    bytes: int
+
+
 class Status(Shape):
     """How complete the index is."""
 
@@ -105,6 +131,7 @@ class Status(Shape):
     ]
     bytes: int
     degraded: Degraded
+    stages: Annotated[Stages, Meta(description="How the optional stages did that are switched on.")]
     files: Annotated[
         list[FileStatus] | UnsetType, Meta(description="Every file, where that was asked.")
     ] = UNSET
@@ -145,6 +172,7 @@ class IndexReport(Shape):
     collections: list[IndexedFolder]
     embedding: Embedded | None
     degraded: Degraded
+    seconds: Annotated[Rounded, Meta(description="How long all of it took, with the vectors.")]
 
 
 class Setting(Shape):
@@ -199,10 +227,26 @@ def status(
         collections=collections,
         db=found.location,
         bytes=found.stats.bytes,
+        stages=_stages(found.stages),
     )
     if files is not None:
         said.files = [_file(one, has_vectors=serving is not None) for one in files]
     return said
+
+
+def _stages(standing: StagesStanding) -> Stages:
+    now = datetime.now(UTC).timestamp()
+    records = [
+        shape(
+            Stage,
+            one,
+            paused_until=datetime.fromtimestamp(one.paused_until, UTC)
+            if one.paused_until > now
+            else None,
+        )
+        for one in standing.records
+    ]
+    return Stages(records=records, answers=standing.answers, bytes=standing.bytes)
 
 
 def generation(standing: Standing) -> Generation:
@@ -263,11 +307,14 @@ def embedded(found: Embedding) -> Embedded:
 
 
 def index_report(
-    reports: Sequence[Report], embedding: Embedding | None, degraded: Sequence[model.Degradation]
+    reports: Sequence[Report],
+    embedding: Embedding | None,
+    degraded: Sequence[model.Degradation],
+    seconds: float,
 ) -> IndexReport:
-    """What indexing did."""
+    """What indexing did, and how long all of it took."""
     said = {"collections": reports, "embedding": embedding, "degraded": degraded}
-    return shape(IndexReport, None, **said)
+    return shape(IndexReport, None, **said, seconds=seconds)
 
 
 def settings_list(file: str, rows: Sequence[tuple[str, object, str, str]]) -> SettingsList:

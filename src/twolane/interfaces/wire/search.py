@@ -5,10 +5,10 @@ What the library gives in the very shape that is told is not defined here once m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -18,7 +18,11 @@ from twolane.model.document import Kind
 from twolane.ports.documents import Facets
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from twolane.model import answer as model
+
+T = TypeVar("T")
 
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
@@ -26,6 +30,12 @@ Link = Annotated[
     str | None, Meta(description="Opens it in another program, by `results.link_template`.")
 ]
 
+
+# Where things lie on a disk is nothing that a server tells.
+File = Annotated[
+    str | UnsetType | None,
+    Meta(description="Its file, as an absolute path; only the command line tells it."),
+]
 
 Degraded = Annotated[
     list[Degradation],
@@ -43,7 +53,7 @@ class LaneReport(Shape):
 class SearchResult(Shape):
     """A document that was found."""
 
-    id: Annotated[str, Meta(description="The document's id; `/api/documents/{id}` reads it.")]
+    id: Annotated[str, Meta(description="The document's id; `/api/v1/documents/{id}` reads it.")]
     kind: Kind
     collection: str
     path: str | None
@@ -74,6 +84,7 @@ class SearchResult(Shape):
         list[str], Meta(description="Ids of its copies, which come after other documents.")
     ]
     copy_of: Annotated[str | None, Meta(description="The document before it that it is a copy of.")]
+    file: File = UNSET
 
 
 class SearchAnswer(Shape):
@@ -99,14 +110,29 @@ class SearchAnswer(Shape):
     ] = UNSET
 
 
-def search_answer(answer: model.Answer, links: Mapping[str, str] = _NO_LINKS) -> SearchAnswer:
-    """A search's answer, with links that open the results, by their ids."""
+def search_answer(
+    answer: model.Answer,
+    links: Mapping[str, str] = _NO_LINKS,
+    file_of: Callable[[model.Result], Path | None] | None = None,
+) -> SearchAnswer:
+    """A search's answer, with links that open the results, by their ids, and their files."""
     return shape(
         SearchAnswer,
         answer,
         lanes={one.lane: one for one in answer.lanes},
-        results=[_result(one, links.get(one.id)) for one in answer.results],
+        results=[
+            shape(SearchResult, one, link=links.get(one.id), file=file_in(file_of, one))
+            for one in answer.results
+        ],
     )
+
+
+def file_in(file_of: Callable[[T], Path | None] | None, document: T) -> str | UnsetType | None:
+    """The file of a document as JSON says it; nothing at all where nobody may know."""
+    if file_of is None:
+        return UNSET
+    file = file_of(document)
+    return None if file is None else str(file)
 
 
 def facets(found: Facets) -> Facets:
@@ -117,11 +143,3 @@ def facets(found: Facets) -> Facets:
 def most_first(counts: Mapping[str, int]) -> Counts:
     """The counts, highest first."""
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
-
-
-def _result(result: model.Result, link: str | None) -> SearchResult:
-    return shape(
-        SearchResult,
-        result,
-        link=link,
-    )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 Json = dict[str, Any]
 
@@ -34,7 +34,9 @@ Html = Annotated[str, Meta(description="Escaped HTML whose only tag is `<mark>`.
 Headings = Annotated[
     list[str], Meta(description="The headings above the passage, outermost first.")
 ]
-Lines = Annotated[tuple[int, int], Meta(description="First and last line, counted from 1.")]
+Lines = Annotated[
+    list[int], Meta(min_length=2, max_length=2, description="First and last line, counted from 1.")
+]
 Counts = dict[str, int]
 
 
@@ -45,7 +47,8 @@ def shape(kind: type[S], source: object, /, **more: object) -> S:
         for name in kind.__struct_fields__
         if name not in more and hasattr(source, name)
     }
-    return msgspec.convert({**fields, **more}, kind, from_attributes=True, dec_hook=_taken)
+    fields.update((name, value) for name, value in more.items() if value is not UNSET)
+    return msgspec.convert(fields, kind, from_attributes=True, dec_hook=_taken)
 
 
 def encode(value: object) -> bytes:

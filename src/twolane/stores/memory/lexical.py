@@ -32,6 +32,7 @@ class MemoryLexical:
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
     ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any): most words first, then by id."""
         least = len(words) if every else min(len(words), 1)
@@ -42,7 +43,7 @@ class MemoryLexical:
                 if held >= least and in_scope(prepared, scope):
                     found.append((held, prepared))
         found.sort(key=lambda pair: -pair[0])
-        counter = TermCounter(words if count is None else count)
+        counter = TermCounter(words if count is None else count, sequence)
         return [_counted(counter, prepared) for _, prepared in found[:limit]]
 
     def term_frequencies(

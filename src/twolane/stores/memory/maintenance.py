@@ -11,6 +11,10 @@ class MemoryMaintenance:
 
     location = ":memory:"
 
+    def degraded(self) -> str | None:
+        """Nothing: it needs nothing that could be missing."""
+        return None
+
     def check(self) -> list[Problem]:
         """Nothing: there is no file that could be damaged."""
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from twolane.ingest.chunking import lead_text
 from twolane.model.document import Chunk, Document
@@ -83,6 +83,9 @@ class MemoryQueue:
             else:
                 held = shelf.leases.items()
                 shelf.leases = {key: lease for key, lease in held if lease.worker != worker}
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Nothing: there is no other process."""
 
     def progress(
         self, generation: int, scope: Scope = EVERYBODY, *, detail: bool = False

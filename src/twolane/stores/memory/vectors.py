@@ -71,6 +71,13 @@ class MemoryVectors:
                     why = reason if state == GenerationState.HELD else None
                     self._change(number, state=state, reason=why)
 
+    def note_model(self, generation: int, name: str) -> str:
+        """Keep what a server called the model of this generation; the first name stays."""
+        with self._state.lock:
+            kept = self._state.shelf(generation).generation.answered_by or name
+            self._change(generation, answered_by=kept)
+            return kept
+
     def means(self, generation: int) -> dict[str, Mean]:
         """What the generation's vectors were centred by, by language."""
         with self._state.lock:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
-from datetime import datetime
-from typing import Any
 
-from twolane.model.document import FIELDS, Amendment, Batch, Collection, Stems
-from twolane.model.errors import BadInput, Conflict, StoreError
+from twolane.model.document import FIELDS, Amendment, Batch, Stems
 from twolane.ports.documents import (
     Change,
     KeepBoilerplate,
@@ -17,10 +13,27 @@ from twolane.ports.documents import (
     RemoveCollection,
     RenameCollection,
 )
-from twolane.stores.postgres.database import Connection, rows, run, run_all
-from twolane.stores.postgres.document_rows import COLUMNS, STREAMS, document_of, dumped
+from twolane.stores.postgres.database import Session
+from twolane.stores.postgres.document_rows import COLUMNS, STREAMS
+from twolane.stores.postgres.listening import CHANNEL
 from twolane.stores.postgres.writing import list_documents, write, write_tags
+from twolane.stores.sql.changing import (
+    amend,
+    collection_row,
+    demand_versions,
+    keep_boilerplate,
+    keep_ledger,
+    keep_receipt,
+    put_collection,
+    refuse_strays,
+    rename_collection,
+    steps,
+)
+from twolane.stores.sql.document_rows import document_of
 from twolane.text.tokens import stream
+
+# The number of a change.
+_REVISION = "nextval('revisions')"
 
 # A row of counters that no other writer holds; any of them where all are held.
 _FREE_STRIPE = """
@@ -32,35 +45,18 @@ _LENGTHS = (
     "SELECT count(*), "
     + ", ".join(f"coalesce(sum(x.lengths[{at}]), 0)" for at in range(1, len(FIELDS) + 1))
     + " FROM texts AS x JOIN documents AS d ON d.row = x.row"
-    " WHERE d.listed AND x.row = ANY(%s)"
+    " WHERE d.listed AND x.row = ANY(?)"
 )
 
 # Add to the counters what this transaction changed.
 _COUNT = (
-    "UPDATE counters SET revision = revision + 1, documents = documents + %s, "
-    + ", ".join(f"{name} = {name} + %s" for name in FIELDS)
-    + " WHERE stripe = %s"
+    "UPDATE counters SET revision = revision + 1, documents = documents + ?, "
+    + ", ".join(f"{name} = {name} + ?" for name in FIELDS)
+    + " WHERE stripe = ?"
 )
 
-_PUT_COLLECTION = """
-INSERT INTO collections(name, root, kind, include, exclude, description)
-VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET root = excluded.root,
-    kind = excluded.kind, include = excluded.include, exclude = excluded.exclude,
-    description = excluded.description"""
-
-# A look at a document changes nothing that vectors or versions depend on.
-_TOUCH = """
-UPDATE documents SET used = greatest(coalesce(used, %(used)s), %(used)s), uses = uses + 1
-WHERE id = ANY(%(ids)s)"""
-
-_AMEND = """
-UPDATE documents SET archived = coalesce(%s::boolean, archived),
-    deleted = coalesce(%s::boolean, deleted),
-    version = version + 1, revision = nextval('revisions')
-WHERE id = ANY(%s)"""
-
 # The tags of a document as stems, and how many there are (the third of the fields).
-_RETAG = "UPDATE texts SET tags = %s, lengths[3] = %s WHERE row = %s"
+_RETAG = "UPDATE texts SET tags = ?, lengths[3] = ? WHERE row = ?"
 
 # A note that moved goes on as what it was.
 _MOVE = """
@@ -68,13 +64,13 @@ UPDATE documents AS new SET used = coalesce(new.used, old.used), uses = new.uses
     owner = coalesce(new.owner, old.owner), archived = new.archived OR old.archived,
     revision = nextval('revisions')
 FROM documents AS old
-WHERE new.id = %s AND old.id = %s AND old.collection = %s AND new.collection = %s
+WHERE new.id = ? AND old.id = ? AND old.collection = ? AND new.collection = ?
 RETURNING new.row, old.row"""
 
 # Every row that tells of a document has the document's owner; vectors follow their passages.
 _OWN = """
 UPDATE {table} AS t SET owner = d.owner FROM documents AS d
-WHERE d.row = t.{key} AND d.row = ANY(%s) AND t.owner IS DISTINCT FROM d.owner"""
+WHERE d.row = t.{key} AND d.row = ANY(?) AND t.owner IS DISTINCT FROM d.owner"""
 _OWNED_TABLES = {
     "texts": "row",
     "tags": "document",
@@ -83,19 +79,9 @@ _OWNED_TABLES = {
     "chunks": "document",
 }
 
-# A file's document is named after its collection.
-_RENAME_IDS = """
-UPDATE documents SET id = %(new)s || substr(id, length(%(old)s) + 1),
-    revision = nextval('revisions')
-WHERE collection = %(row)s AND path IS NOT NULL AND id = %(old)s || '/' || path"""
-_TAKEN = """
-SELECT 1 FROM collections WHERE name = %(new)s UNION ALL
-SELECT 1 FROM documents WHERE id IN (SELECT %(new)s || '/' || path FROM documents
-    WHERE collection = %(row)s AND path IS NOT NULL AND id = %(old)s || '/' || path)"""
-
 _REWORD = """
-UPDATE chunks SET content_hash = %s, language = %s, forms = %s::bigint[]
-WHERE document = (SELECT row FROM documents WHERE id = %s) AND position = %s AND content_hash = %s
+UPDATE chunks SET content_hash = ?, language = ?, forms = ?::bigint[]
+WHERE document = (SELECT row FROM documents WHERE id = ?) AND position = ? AND content_hash = ?
 RETURNING document"""
 
 # The languages of a document are those of its passages.
@@ -103,13 +89,7 @@ _REFRESH = """
 UPDATE documents SET revision = nextval('revisions'), languages = ARRAY(
     SELECT DISTINCT c.language FROM chunks AS c
     WHERE c.document = documents.row AND c.language IS NOT NULL ORDER BY 1)
-WHERE row = ANY(%s)"""
-
-_PUT_RECORD = """
-INSERT INTO ledger(collection, path, state, code, reason, modified_ns, size)
-VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (collection, path) DO UPDATE SET
-    state = excluded.state, code = excluded.code, reason = excluded.reason,
-    modified_ns = excluded.modified_ns, size = excluded.size"""
+WHERE row = ANY(?)"""
 
 # Passages that were written take along the vectors of equal passages, wherever those stand.
 _ADOPT = """
@@ -119,7 +99,7 @@ SELECT DISTINCT ON (v.generation, c.document, c.position)
        v.generation, c.document, c.position, c.owner, c.headings, c.content_hash, v.dimensions,
        v.embedding, v.sentences, v.embedded_at
 FROM chunks AS c JOIN vectors AS v ON v.content_hash = c.content_hash
-WHERE c.document = ANY(%(touched)s) AND NOT EXISTS (
+WHERE c.document = ANY(:touched) AND NOT EXISTS (
     SELECT 1 FROM vectors AS o
     WHERE o.document = c.document AND o.generation = v.generation AND o.position = c.position
       AND o.content_hash = c.content_hash AND o.owner IS NOT DISTINCT FROM c.owner)
@@ -131,7 +111,7 @@ ON CONFLICT (document, generation, position) DO UPDATE SET owner = excluded.owne
 
 # A vector goes with its passage.
 _FORGET = """
-DELETE FROM vectors AS v WHERE v.document = ANY(%(touched)s) AND NOT EXISTS (
+DELETE FROM vectors AS v WHERE v.document = ANY(:touched) AND NOT EXISTS (
     SELECT 1 FROM chunks AS c
     WHERE c.document = v.document AND c.position = v.position
       AND c.content_hash = v.content_hash)"""
@@ -143,10 +123,10 @@ DELETE FROM forms WHERE key NOT IN (SELECT unnest(forms) FROM chunks WHERE forms
 class Changing:
     """One transaction's changes, and what has to be tidied up at its end."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session) -> None:
+        self._session = session
         # First of all, so that whoever waits for it holds nothing that others wait for.
-        free = rows(connection, _FREE_STRIPE) or rows(connection, _ANY_STRIPE)
+        free = session.rows(_FREE_STRIPE) or session.rows(_ANY_STRIPE)
         self._stripe = free[0][0]
         self._counts = [0] * (len(FIELDS) + 1)
         # Rows of documents whose text, passages or visibility changed.
@@ -155,34 +135,26 @@ class Changing:
 
     def make(self, changes: Iterable[Change]) -> None:
         """Make the changes in their order."""
-        amendments: dict[str, Amendment] = {}
-        for change in changes:
-            if isinstance(change, Amendment):
-                if change.id in amendments:
-                    self._amend(amendments)
-                    amendments = {}
-                amendments[change.id] = change
-                continue
-            self._amend(amendments)
-            amendments = {}
-            self._one(change)
-        self._amend(amendments)
+        for step in steps(changes):
+            self._make(step)
         self._finish()
 
-    def _one(self, change: Change) -> None:
-        match change:
+    def _make(self, step: Change | dict[str, Amendment]) -> None:
+        match step:
+            case dict():
+                self._amend(step)
             case Batch():
-                self._apply(change)
+                self._apply(step)
             case PutCollection(collection):
-                self._put_collection(collection)
+                put_collection(self._session, collection, list)
             case RenameCollection(name, new):
-                self._rename_collection(name, new)
+                rename_collection(self._session, name, new, _REVISION)
             case RemoveCollection(name):
                 self._remove_collection(name)
-            case KeepReceipt():
-                self._keep_receipt(change)
+            case KeepReceipt(receipt, since):
+                keep_receipt(self._session, receipt, since)
             case KeepBoilerplate():
-                self._keep_boilerplate(change)
+                self._keep_boilerplate(step)
 
     def _touch(self, touched: Iterable[int]) -> None:
         """Note what these documents count before they change."""
@@ -192,246 +164,120 @@ class Changing:
             self._touched.update(fresh)
 
     def _count(self, documents: Sequence[int], sign: int) -> None:
-        (found,) = rows(self._connection, _LENGTHS, (list(documents),))
+        (found,) = self._session.rows(_LENGTHS, (list(documents),))
         self._counts = [
             held + sign * int(one) for held, one in zip(self._counts, found, strict=True)
         ]
 
     def _finish(self) -> None:
-        connection, touched = self._connection, {"touched": sorted(self._touched)}
+        session, touched = self._session, {"touched": sorted(self._touched)}
         if self._touched:
             self._count(touched["touched"], 1)
-            run(connection, _ADOPT, touched)
-            run(connection, _FORGET, touched)
-        if self._secret and run(connection, _FORGET_FORMS):
-            run(connection, "UPDATE learned SET times = times + 1")
-        run(connection, _COUNT, (*self._counts, self._stripe))
-
-    # ----------------------------------------------------------------------------- documents
+            session.run(_ADOPT, touched)
+            session.run(_FORGET, touched)
+        if self._secret and session.run(_FORGET_FORMS):
+            session.run("UPDATE learned SET times = times + 1")
+        session.run(_COUNT, (*self._counts, self._stripe))
+        if self._touched:
+            # Whoever embeds hears of it when this is committed, and not before.
+            session.run(f"NOTIFY {CHANNEL}")
 
     def _apply(self, batch: Batch) -> None:
-        connection = self._connection
-        demand_versions(connection, batch.expected)
-        collection = _collection_row(connection, batch.collection)
-        if collection is None:
-            raise BadInput(
-                f"there is no collection {batch.collection!r}; add it before its documents"
-            )
-        _refuse_strays(batch)
+        session = self._session
+        demand_versions(session, batch.expected)
+        collection = collection_row(session, batch.collection)
+        refuse_strays(batch)
         gone = [*batch.deletes, *batch.purges]
         written = [one.document.id for one in batch.upserts]
         moved = [*batch.moves, *batch.moves.values()]
         if gone or written or moved:
             # Whoever came too late learns it here, before there is much to do again.
-            known = "SELECT row FROM documents WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
-            self._touch(row for (row,) in rows(connection, known, ([*gone, *written, *moved],)))
+            known = "SELECT row FROM documents WHERE id = ANY(?) ORDER BY id FOR UPDATE"
+            self._touch(row for (row,) in session.rows(known, ([*gone, *written, *moved],)))
         if gone:
-            run(
-                connection,
-                "DELETE FROM documents WHERE id = ANY(%s) AND collection = %s",
+            session.run(
+                "DELETE FROM documents WHERE id = ANY(?) AND collection = ?",
                 (gone, collection),
             )
         # New documents count nothing before.
-        self._touched.update(write(connection, batch.upserts, collection))
+        self._touched.update(write(session, batch.upserts, collection))
         self._move(batch.moves, collection)
         self._secret |= bool(batch.purges) or any(one.document.encrypted for one in batch.upserts)
-        _keep_ledger(connection, batch, collection)
+        keep_ledger(session, batch, collection)
 
     def _move(self, moves: Mapping[str, str], collection: int) -> None:
         """Let documents go on as those that they were before their files moved."""
-        connection, followed = self._connection, []
+        session, followed = self._session, []
         for new, old in moves.items():
-            for row, gone in rows(connection, _MOVE, (new, old, collection, collection)):
-                run(connection, "DELETE FROM documents WHERE row = %s", (gone,))
+            for row, gone in session.rows(_MOVE, (new, old, collection, collection)):
+                session.run("DELETE FROM documents WHERE row = ?", (gone,))
                 followed.append(row)
         if followed:
             for table, key in _OWNED_TABLES.items():
-                run(connection, _OWN.format(table=table, key=key), (followed,))
-            relist(connection, followed)
+                session.run(_OWN.format(table=table, key=key), (followed,))
+            relist(session, followed)
 
     def _amend(self, amendments: dict[str, Amendment]) -> None:
         """Change documents, each once; text, stems and vectors stay as they are."""
-        if not amendments:
-            return
-        connection = self._connection
-        demand_versions(connection, {one.id: one.version for one in amendments.values()})
+        session = self._session
+        demand_versions(session, {one.id: one.version for one in amendments.values()})
         changed = [
             id for id, one in amendments.items() if one.deleted is not None or one.tags is not None
         ]
-        found = rows(connection, "SELECT row, id FROM documents WHERE id = ANY(%s)", (changed,))
+        found = session.rows("SELECT row, id FROM documents WHERE id = ANY(?)", (changed,))
         self._touch(row for row, _ in found)
-        for (archived, deleted, used, counts), ids in _alike(amendments.values()).items():
-            if counts:
-                run(connection, _AMEND, (archived, deleted, ids))
-            if used is not None:
-                run(connection, _TOUCH, {"used": used.timestamp(), "ids": ids})
+        amend(session, amendments.values(), _REVISION)
         for row, id in found:
             tags = amendments[id].tags
             if tags is not None:
                 self._retag(row, tags)
-        relist(connection, [row for row, _ in found])
+        relist(session, [row for row, _ in found])
 
     def _retag(self, row: int, tags: tuple[str, ...]) -> None:
-        connection = self._connection
-        ((owner,),) = rows(connection, "SELECT owner FROM documents WHERE row = %s", (row,))
-        write_tags(connection, row, owner, tags)
+        session = self._session
+        ((owner,),) = session.rows("SELECT owner FROM documents WHERE row = ?", (row,))
+        write_tags(session, row, owner, tags)
         stems = "".join(stream(tag) for tag in tags)
-        run(connection, _RETAG, (stems, stems.count(" ") // 2, row))
-
-    # --------------------------------------------------------------------------- collections
-
-    def _put_collection(self, collection: Collection) -> None:
-        run(
-            self._connection,
-            _PUT_COLLECTION,
-            (
-                collection.name,
-                collection.root,
-                str(collection.kind),
-                list(collection.include),
-                list(collection.exclude),
-                collection.description,
-            ),
-        )
-
-    def _rename_collection(self, name: str, new: str) -> None:
-        row = self._demand_collection(name)
-        names = {"new": new, "old": name, "row": row}
-        if rows(self._connection, _TAKEN, names):
-            raise StoreError(f"the name {new!r}, or an id under it, is taken; choose another")
-        run(self._connection, _RENAME_IDS, names)
-        run(self._connection, "UPDATE collections SET name = %s WHERE row = %s", (new, row))
+        session.run(_RETAG, (stems, stems.count(" ") // 2, row))
 
     def _remove_collection(self, name: str) -> None:
-        row = self._demand_collection(name)
-        connection = self._connection
-        held = rows(connection, "SELECT row FROM documents WHERE collection = %s", (row,))
+        session = self._session
+        row = collection_row(session, name)
+        held = session.rows("SELECT row FROM documents WHERE collection = ?", (row,))
         self._touch(one for (one,) in held)
-        run(connection, "DELETE FROM documents WHERE collection = %s", (row,))
-        run(connection, "DELETE FROM collections WHERE row = %s", (row,))
+        session.run("DELETE FROM documents WHERE collection = ?", (row,))
+        session.run("DELETE FROM collections WHERE row = ?", (row,))
         self._secret = True
 
-    def _demand_collection(self, name: str) -> int:
-        row = _collection_row(self._connection, name)
-        if row is None:
-            raise StoreError(f"there is no collection {name!r}")
-        return row
-
-    # ------------------------------------------------------------------- receipts, boilerplate
-
-    def _keep_receipt(self, change: KeepReceipt) -> None:
-        connection, receipt = self._connection, change.receipt
-        once, saved = receipt.once, dumped([astuple(one) for one in receipt.saved])
-        run(connection, "DELETE FROM receipts WHERE at < %s", (change.since.timestamp(),))
-        used = "SELECT 1 FROM receipts WHERE owner = %s AND key = %s"
-        if rows(connection, used, (receipt.owner, once.key)):
-            raise StoreError(f"the key {once.key!r} was used before")
-        run(
-            connection,
-            "INSERT INTO receipts(owner, key, asked, saved, at) VALUES (%s, %s, %s, %s, %s)",
-            (receipt.owner, once.key, once.asked, saved, receipt.at.timestamp()),
-        )
-
     def _keep_boilerplate(self, change: KeepBoilerplate) -> None:
-        connection, boilerplate = self._connection, change.boilerplate
-        run(connection, "DELETE FROM forms")
-        run_all(
-            connection,
-            "INSERT INTO forms(key) VALUES (%s)",
-            [(key,) for key in sorted(boilerplate.keys)],
-        )
-        run(
-            connection,
-            "UPDATE learned SET documents = %s, times = times + 1",
-            (boilerplate.documents,),
-        )
-        named = "SELECT row FROM documents WHERE id = ANY(%s)"
+        session = self._session
+        keep_boilerplate(session, change.boilerplate)
+        named = "SELECT row FROM documents WHERE id = ANY(?)"
         ids = list({one.id for one in change.rewordings})
-        self._touch(row for (row,) in rows(connection, named, (ids,)))
+        self._touch(row for (row,) in session.rows(named, (ids,)))
         changed: set[int] = set()
         for one in change.rewordings:
             now = one.after
             values = now.content_hash, now.language, list(now.boilerplate)
-            found = rows(connection, _REWORD, (*values, one.id, now.position, one.before))
+            found = session.rows(_REWORD, (*values, one.id, now.position, one.before))
             changed.update(row for (row,) in found)
         if changed:
-            run(connection, _REFRESH, (sorted(changed),))
+            session.run(_REFRESH, (sorted(changed),))
 
 
-def demand_versions(connection: Connection, expected: Mapping[str, int]) -> None:
-    """Raise Conflict unless each document has its version; 0 is one that is not there."""
-    if not expected:
-        return
-    statement = "SELECT id, version FROM documents WHERE id = ANY(%s)"
-    held = dict(rows(connection, statement, (list(expected),)))
-    for id, version in expected.items():
-        if held.get(id, 0) != version:
-            raise Conflict(id, version, held.get(id, 0))
-
-
-def relist(connection: Connection, documents: Sequence[int]) -> None:
+def relist(session: Session, documents: Sequence[int]) -> None:
     """Put documents into the indexes of words and letters as they are now, or take them out."""
     if not documents:
         return
-    found = rows(
-        connection,
+    found = session.rows(
         f"SELECT {COLUMNS}, d.row, {STREAMS} FROM documents AS d"
         " JOIN collections AS c ON c.row = d.collection JOIN texts AS x ON x.row = d.row"
-        " WHERE d.row = ANY(%s)",
+        " WHERE d.row = ANY(?)",
         (list(documents),),
     )
-    list_documents(connection, [(row[28], document_of(row), stems_of(row[29:])) for row in found])
+    list_documents(session, [(row[28], document_of(row), stems_of(row[29:])) for row in found])
 
 
 def stems_of(streams: Sequence[str]) -> Stems:
     """The stems that a row of STREAMS spells."""
     return Stems(*streams)
-
-
-def _collection_row(connection: Connection, name: str) -> int | None:
-    found = rows(connection, "SELECT row FROM collections WHERE name = %s", (name,))
-    return int(found[0][0]) if found else None
-
-
-def _alike(
-    amendments: Iterable[Amendment],
-) -> dict[tuple[bool | None, bool | None, datetime | None, bool], list[str]]:
-    """The documents by what changes, so that a thousand take one statement."""
-    alike: dict[tuple[bool | None, bool | None, datetime | None, bool], list[str]] = {}
-    for one in amendments:
-        alike.setdefault((one.archived, one.deleted, one.used, one.counts), []).append(one.id)
-    return alike
-
-
-def _refuse_strays(batch: Batch) -> None:
-    for prepared in batch.upserts:
-        if prepared.document.collection != batch.collection:
-            raise BadInput(
-                f"{prepared.document.id!r} belongs to the collection "
-                f"{prepared.document.collection!r}, not {batch.collection!r}; "
-                "put it into a batch of its own collection"
-            )
-
-
-def _keep_ledger(connection: Connection, batch: Batch, collection: int) -> None:
-    replaced = [p.document.path for p in batch.upserts if p.document.path is not None]
-    gone = [*replaced, *batch.forgotten]
-    if gone:
-        run(
-            connection,
-            "DELETE FROM ledger WHERE collection = %s AND path = ANY(%s)",
-            (collection, gone),
-        )
-    records: list[tuple[Any, ...]] = [
-        (
-            collection,
-            record.path,
-            str(record.state),
-            str(record.code) if record.code else None,
-            record.reason,
-            record.stamp.modified_ns if record.stamp else None,
-            record.stamp.size if record.stamp else None,
-        )
-        for record in batch.records
-    ]
-    run_all(connection, _PUT_RECORD, records)

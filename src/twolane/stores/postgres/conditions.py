@@ -11,18 +11,20 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from twolane.model.document import FIELDS
-from twolane.model.filters import Trait
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
-from twolane.stores.postgres.expressions import (
+from twolane.stores.postgres.lexemes import WEIGHTS, either
+from twolane.stores.sql.filtering import (
     EVERYTHING,
     NOTHING,
     Condition,
-    holding,
+    Dialect,
+    hidden_too,
     joined,
+    listed,
     negated,
+    restrictions,
 )
-from twolane.stores.postgres.filtering import among, passing
-from twolane.stores.postgres.lexemes import WEIGHTS, either
+from twolane.text.globs import expression
 
 # Rows of the documents that meet a clause in a field, or in any.
 Leaves = Callable[[Phrase | Near, str | None], Sequence[int]]
@@ -39,38 +41,36 @@ _ALL_STREAMS = " || '|' || ".join(_COLUMNS.values())
 
 def in_scope(scope: Scope, leaves: Leaves) -> Condition:
     """The condition on `documents AS d` that a document counts in the scope."""
-    parts: list[Condition] = [("d.listed", [])]
-    if not scope.archived:
-        parts.append(("NOT d.archived", []))
-    parts += restrictions(scope, leaves)
-    return joined(parts, "AND")
+    return listed(scope, _restrictions(scope, leaves))
 
 
-def restrictions(scope: Scope, leaves: Leaves) -> list[Condition]:
-    """What a scope asks for beyond that a document can be found."""
-    parts: list[Condition] = []
-    if scope.owner is not None:
-        parts.append(("d.owner = %s", [scope.owner]))
-    if scope.collections:
-        parts.append(among(Trait.COLLECTION, scope.collections))
-    if scope.kinds:
-        parts.append(among(Trait.KIND, scope.kinds))
-    parts += [among(Trait.TAG, (tag,)) for tag in scope.tags]
-    parts += [negated(among(Trait.TAG, (tag,))) for tag in scope.without_tags]
-    if scope.paths:
-        parts.append(among(Trait.PATH, scope.paths))
-    if scope.languages:
-        parts.append(among(Trait.LANGUAGE, scope.languages))
-    if scope.updated_from is not None:
-        parts.append(("d.updated >= %s", [scope.updated_from.timestamp()]))
-    if scope.updated_before is not None:
-        parts.append(("d.updated < %s", [scope.updated_before.timestamp()]))
-    if scope.documents:
-        parts.append(("d.id = ANY(%s)", [list(scope.documents)]))
-    parts += [passing(one) for one in scope.filters]
-    if scope.clause is not None:
-        parts.append(_clause(scope.clause, None, leaves))
-    return parts
+def in_scope_hidden_too(scope: Scope, leaves: Leaves, *, deleted: bool) -> Condition:
+    """The same for documents that cannot be found, deleted ones or all others."""
+    return hidden_too(scope, _restrictions(scope, leaves), deleted=deleted)
+
+
+def _restrictions(scope: Scope, leaves: Leaves) -> list[Condition]:
+    parts = restrictions(scope, _DIALECT)
+    return parts if scope.clause is None else [*parts, _clause(scope.clause, None, leaves)]
+
+
+def _in_paths(patterns: Sequence[str]) -> Condition:
+    # A path that is not there fits no pattern.
+    return "d.path ~ ANY(?)", [[f"^(?:{expression(pattern)})$" for pattern in patterns]]
+
+
+def _in_languages(languages: Sequence[str]) -> Condition:
+    return "d.languages && ?::text[]", [list(languages)]
+
+
+_DIALECT = Dialect(
+    tagged="EXISTS (SELECT 1 FROM tags AS t WHERE t.document = d.row AND {test})",
+    valued="EXISTS (SELECT 1 FROM property_values AS p WHERE p.document = d.row AND {test})",
+    no_texts="'{}'",
+    no_languages="'{}'",
+    in_paths=_in_paths,
+    in_languages=_in_languages,
+)
 
 
 def _clause(clause: Clause, field: str | None, leaves: Leaves) -> Condition:
@@ -78,7 +78,7 @@ def _clause(clause: Clause, field: str | None, leaves: Leaves) -> Condition:
         case Phrase(literal=None):
             return said(clause.words, field)
         case Phrase() | Near():
-            return "d.row = ANY(%s)", [list(leaves(clause, field))]
+            return "d.row = ANY(?)", [list(leaves(clause, field))]
         case InField(name, inner):
             # A field within another field is in neither.
             return _clause(inner, name, leaves) if field in (None, name) else _outside(inner)
@@ -129,16 +129,22 @@ def having(words: Sequence[Word], field: str | None) -> Condition:
     """That a document has all the words, wherever they stand; a field's are among those told."""
     weight = WEIGHTS[field] if field else ""
     query = " & ".join(either(word, weight) for word in words)
-    return "d.row IN (SELECT w.document FROM words AS w WHERE w.words @@ %s::tsquery)", [query]
+    return "d.row IN (SELECT w.document FROM own_words AS w WHERE w.words @@ ?::tsquery)", [query]
 
 
 def _in_order(words: Sequence[Word], stream: str) -> Condition:
     """That a stream has the words in this order, none between them: each is between two spaces."""
     if all(len(word.terms) == 1 for word in words) and not any(one.prefix for one in words[:-1]):
         run = "".join(f" {word.terms[0]} " for word in words)
-        return f"({stream}) LIKE %s", [holding(run[:-1] if words[-1].prefix else run)]
+        return f"({stream}) LIKE ?", [holding(run[:-1] if words[-1].prefix else run)]
     parts = [
         f" (?:{'|'.join(map(re.escape, word.terms))}){'[^ ]*' if word.prefix else ''} "
         for word in words
     ]
-    return f"({stream}) ~ %s", ["".join(parts)]
+    return f"({stream}) ~ ?", ["".join(parts)]
+
+
+def holding(text: str) -> str:
+    """The pattern of LIKE for texts that hold this one, whatever signs it has."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

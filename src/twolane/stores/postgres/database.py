@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from itertools import count
 from random import random
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import errors, sql
@@ -21,14 +22,16 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from twolane.model import deadlines
 from twolane.model.errors import BadSetting, StoreBusy, StoreError, TooSlow
 from twolane.model.scope import Scope
+from twolane.stores.postgres.listening import Listener
 from twolane.stores.postgres.migrating import SCHEMA, applied, known, prepare
+from twolane.stores.sql.session import Values
 
 log = logging.getLogger("twolane")
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _T = TypeVar("_T")
 
-# A search asks for its lanes at once; more than this and a server of many users runs out.
+# A search asks for its lanes at once; many more than this and a server of many users runs out.
 MOST_CONNECTIONS = 10
 # How long a statement may take for which nobody set a deadline: it is stuck, or was forgotten.
 _READ_SECONDS = 60.0
@@ -50,9 +53,8 @@ _BEGIN = (
 _REVISION = "SELECT sum(revision)::bigint FROM counters"
 _READING = "REPEATABLE READ READ ONLY"
 # What is read stays as it is until the end, so that nobody's change is lost unnoticed.
-CAREFUL = "REPEATABLE READ"
-# Every statement sees what others have committed: for work that is handed out.
-SHARING = "READ COMMITTED"
+_CAREFUL = "REPEATABLE READ"
+_SHARING = "READ COMMITTED"
 
 
 class _Texts(StrDumper):
@@ -67,25 +69,102 @@ class _Texts(StrDumper):
             return super().dump(obj.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
+class Session:
+    """One transaction on a connection, as `twolane.stores.sql.session` describes it."""
+
+    def __init__(self, connection: Connection, revision: int | None = None) -> None:
+        self.connection = connection
+        # All that is read belongs to one state, and many ask which one it is.
+        self._revision = revision
+
+    def rows(self, statement: str, values: Values = ()) -> list[Any]:
+        """All rows of a statement."""
+        return self.connection.execute(_spelled(statement), values or None).fetchall()
+
+    def run(self, statement: str, values: Values = ()) -> int:
+        """Run a statement that gives no rows; how many it changed."""
+        return self.connection.execute(_spelled(statement), values or None).rowcount
+
+    def run_all(self, statement: str, values: Sequence[Values]) -> None:
+        """Run a statement for each of the values, in one go."""
+        if values:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(_spelled(statement), values)
+
+    def row_for_each(self, statement: str, values: Sequence[Values]) -> list[Any]:
+        """The same for a statement that gives one row for each of the values."""
+        found = []
+        with self.connection.cursor() as cursor:
+            cursor.executemany(_spelled(statement), values, returning=True)
+            for _ in values:
+                found += cursor.fetchall()
+                cursor.nextset()
+        return found
+
+    def revision(self) -> int:
+        """The number of the state that is read; a change of documents makes it another one."""
+        return int(self.rows(_REVISION)[0][0]) if self._revision is None else self._revision
+
+    @contextmanager
+    def unhurried(self) -> Iterator[None]:
+        """Let what is asked inside end in any case: every later question needs it as well."""
+        self._set_timeout(_READ_SECONDS)
+        with deadlines.unhurried():
+            yield
+        left = deadlines.left()
+        if left is not None:
+            self._set_timeout(left)
+
+    def _set_timeout(self, seconds: float) -> None:
+        self.run(f"SET LOCAL statement_timeout = {_milliseconds(seconds)}")
+
+
+# A value's place by name; two colons are a cast.
+_NAMED = re.compile(r"(?<![:\w]):([a-z_]+)")
+
+
+@lru_cache(maxsize=512)
+def _spelled(statement: str) -> bytes:
+    """A statement with its values' places as the driver spells them."""
+    return _NAMED.sub(r"%(\1)s", statement.replace("?", "%s")).encode()
+
+
+def _milliseconds(seconds: float) -> int:
+    # Zero would mean that there is no limit.
+    return max(1, round(seconds * 1000))
+
+
 class Database:
     """One schema of one database, shared by the threads of this process.
 
     Every transaction says whose rows it is about, so that the server can keep to it.
     """
 
-    def __init__(self, url: str, place: str, *, create: bool, busy_seconds: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        place: str,
+        *,
+        create: bool,
+        busy_seconds: float,
+        connections: int = MOST_CONNECTIONS,
+        read_only: bool = False,
+    ) -> None:
+        """`read_only` is for a copy of the database, whose tables are never brought up to date."""
         self.place = place
+        self._url = url
+        self._listeners: list[Listener] = []
         self._busy_seconds = busy_seconds
         self._lock = threading.Lock()
         self._active: set[Connection] = set()
         self._closed = False
         with translated(place):
             with _connected(url) as connection:
-                self.extensions = prepare(connection, place, create=create)
+                self.extensions = prepare(connection, place, create=create, read_only=read_only)
             self._pool = ConnectionPool[Connection](
                 url,
                 min_size=1,
-                max_size=MOST_CONNECTIONS,
+                max_size=connections,
                 timeout=max(busy_seconds, 0.1),
                 configure=self._configure,
                 kwargs=_MANNERS,
@@ -101,8 +180,8 @@ class Database:
         connection.adapters.register_dumper(str, _Texts)
 
     @contextmanager
-    def read(self, scope: Scope | None = None) -> Iterator[Connection]:
-        """A connection with one snapshot, for the scope's owner or for everybody.
+    def reading(self, scope: Scope | None = None) -> Iterator[Session]:
+        """A session with one snapshot, for the scope's owner or for everybody.
 
         TooSlow when the time of the question is over.
         """
@@ -114,20 +193,19 @@ class Database:
             translated(self.place),
             self._begun(_READING, seconds, who, _REVISION) as (connection, revision),
         ):
-            # All that is read belongs to this state, and many ask which one it is.
-            _revisions[connection] = revision
             try:
-                yield connection
+                yield Session(connection, revision)
             finally:
-                _revisions.pop(connection, None)
                 _end(connection, "ROLLBACK")
 
-    def write(self, work: Callable[[Connection], _T], level: str = CAREFUL) -> _T:
+    def writing(self, work: Callable[[Session], _T], *, sharing: bool = False) -> _T:
         """What the work gives, done in one transaction as a whole or not at all.
 
         It is done again where another transaction came in between, as long as others may be
         waited for.
+        With `sharing` every statement sees what others have committed: for work that is handed out.
         """
+        level = _SHARING if sharing else _CAREFUL
         until = time.monotonic() + self._busy_seconds
         for attempt in count():
             try:
@@ -141,16 +219,22 @@ class Database:
         raise AssertionError("a loop that returns or raises")
 
     @contextmanager
-    def outside_transaction(self) -> Iterator[Connection]:
-        """A connection without a transaction, for CREATE INDEX CONCURRENTLY and its like."""
+    def outside_transaction(self) -> Iterator[Session]:
+        """A session without a transaction, for CREATE INDEX CONCURRENTLY and its like."""
         with translated(self.place), self._connection() as connection:
             connection.execute("SET statement_timeout = 0")
             connection.execute(_who(connection, EVERYBODY))
             try:
-                yield connection
+                yield Session(connection)
             finally:
                 with suppress(psycopg.Error):
                     connection.execute("RESET statement_timeout; RESET twolane.who")
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake` soon after somebody commits documents, until this is closed."""
+        with self._lock:
+            if not self._closed:
+                self._listeners.append(Listener(self._url, wake))
 
     def close(self) -> None:
         """Close every connection, breaking off what is being read; twice is harmless."""
@@ -158,7 +242,9 @@ class Database:
             if self._closed:
                 return
             self._closed = True
-            active = list(self._active)
+            active, listeners = list(self._active), list(self._listeners)
+        for listener in listeners:
+            listener.stop()
         for connection in active:
             with suppress(psycopg.Error):
                 connection.cancel_safe(timeout=2)
@@ -202,8 +288,8 @@ class Database:
         """Begin a transaction; the number that its first statement gives."""
         begin = _BEGIN.format(
             level=level,
-            timeout=max(1, round(seconds * 1000)),
-            patience=max(1, round(self._busy_seconds * 1000)),
+            timeout=_milliseconds(seconds),
+            patience=_milliseconds(self._busy_seconds),
             who=sql.Literal(who).as_string(connection),
             then=then,
         )
@@ -213,10 +299,10 @@ class Database:
         ((number,),) = cursor.fetchall()
         return int(number)
 
-    def _written(self, work: Callable[[Connection], _T], level: str) -> _T:
+    def _written(self, work: Callable[[Session], _T], level: str) -> _T:
         with self._begun(level, _WRITE_SECONDS, EVERYBODY) as (connection, _):
             try:
-                done = work(connection)
+                done = work(Session(connection))
                 connection.execute("COMMIT")
             except BaseException:
                 _end(connection, "ROLLBACK")
@@ -237,12 +323,11 @@ def owned(owner: str) -> str:
 def look(url: str, place: str) -> tuple[int, int, str]:
     """The version of the tables, the one that we know, and what answers; nothing is changed."""
     with translated(place), _connected(url) as connection:
-        ((server,),) = rows(connection, "SHOW server_version")
-        extensions = rows(
-            connection,
+        ((server,),) = connection.execute("SHOW server_version").fetchall()
+        extensions = connection.execute(
             "SELECT extname || ' ' || extversion FROM pg_extension"
-            " WHERE extname IN ('vector', 'pg_trgm') ORDER BY extname DESC",
-        )
+            " WHERE extname IN ('vector', 'pg_trgm') ORDER BY extname DESC"
+        ).fetchall()
         told = ", ".join((f"PostgreSQL {server}", *(name for (name,) in extensions)))
         return applied(connection, place), known()[-1].number, told
 
@@ -283,48 +368,6 @@ def _end(connection: Connection, statement: str) -> None:
     # A connection that is broken has no transaction any more.
     with suppress(psycopg.Error):
         connection.execute(statement.encode())
-
-
-# The state that a connection's open transaction reads.
-_revisions: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
-
-
-def revision_of(connection: Connection) -> int:
-    """The number of the state that a transaction reads; a change makes it another one."""
-    known = _revisions.get(connection)
-    return int(rows(connection, _REVISION)[0][0]) if known is None else known
-
-
-@contextmanager
-def unhurried(connection: Connection) -> Iterator[None]:
-    """Let what is asked inside end in any case: every later question needs it as well."""
-    _set_timeout(connection, _READ_SECONDS)
-    with deadlines.unhurried():
-        yield
-    left = deadlines.left()
-    if left is not None:
-        _set_timeout(connection, left)
-
-
-def _set_timeout(connection: Connection, seconds: float) -> None:
-    run(connection, f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}")
-
-
-def rows(connection: Connection, statement: str, values: Any = None) -> list[Any]:
-    """All rows of a statement; what they hold is known to the statement, not to the checker."""
-    return connection.execute(statement.encode(), values).fetchall()
-
-
-def run(connection: Connection, statement: str, values: Any = None) -> int:
-    """Run a statement that gives no rows; how many it changed."""
-    return connection.execute(statement.encode(), values).rowcount
-
-
-def run_all(connection: Connection, statement: str, values: list[tuple[Any, ...]]) -> None:
-    """Run a statement for each of the values, in one go."""
-    if values:
-        with connection.cursor() as cursor:
-            cursor.executemany(statement.encode(), values)
 
 
 # Somebody else was quicker; the same work may succeed now.

@@ -9,10 +9,10 @@ from typing import Any
 from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.scope import Scope, Word
 from twolane.ports.lexical import Likeness
-from twolane.stores.postgres.database import Connection, rows
 from twolane.stores.postgres.document_rows import STREAMS
 from twolane.stores.postgres.lexemes import POOL_WEIGHTS, asked, either
 from twolane.stores.postgres.substrings import PostgresSubstrings
+from twolane.stores.sql.session import Session
 from twolane.stores.term_counts import TermCounter
 
 # Candidates with their streams, for a pool of documents chosen inside.
@@ -22,17 +22,17 @@ FROM ({{pool}}) AS pool JOIN documents AS d ON d.row = pool.row JOIN texts AS x 
 
 # The best documents that the index of words offers.
 _MATCHING = """
-SELECT d.row FROM words AS w JOIN documents AS d ON d.row = w.document
-WHERE w.words @@ %s::tsquery AND {condition} ORDER BY {order} DESC, d.id LIMIT %s"""
+SELECT d.row FROM own_words AS w JOIN documents AS d ON d.row = w.document
+WHERE w.words @@ ?::tsquery AND {condition} ORDER BY {order} DESC, d.id LIMIT ?"""
 
 # Documents in scope without any word to rank them by.
-_LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT %s"
+_LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
 
-_BY_ID = "SELECT d.row FROM documents AS d WHERE d.listed AND d.id = ANY(%s)"
+_BY_ID = "SELECT d.row FROM documents AS d WHERE d.listed AND d.id = ANY(?)"
 
 # What one word gives a document: the more places, the better the fields and the shorter the
 # document, the more (1 divides by the logarithm of its length).
-_SHARE = f"%s * ts_rank('{POOL_WEIGHTS}', w.words, %s::tsquery, 1)"
+_SHARE = f"? * ts_rank('{POOL_WEIGHTS}', w.words, ?::tsquery, 1)"
 
 # The rarest words pick the pool; a query may have hundreds.
 _MOST_SHARES = 24
@@ -49,19 +49,20 @@ class PostgresLexical(PostgresSubstrings):
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
     ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
-        with self._db.read(scope) as connection:
-            condition, values = self._demands.condition(connection, scope)
+        with self._db.reading(scope) as session:
+            condition, values = self._demands.condition(session, scope)
             if words:
-                order, shares = self._order(connection, words, scope)
+                order, shares = self._order(session, words, scope)
                 pool = _MATCHING.format(condition=condition, order=order)
                 query = asked(words, every=every, owner=scope.owner)
                 bound = [query, *values, *shares, limit]
             else:
                 pool, bound = _LISTED.format(condition=condition), [*values, limit]
-            found = rows(connection, _STREAMS.format(pool=pool), bound)
-        counter = TermCounter(words if count is None else count)
+            found = session.rows(_STREAMS.format(pool=pool), bound)
+        counter = TermCounter(words if count is None else count, sequence)
         return list(_counted(counter, found).values())
 
     def term_frequencies(
@@ -71,38 +72,29 @@ class PostgresLexical(PostgresSubstrings):
         sequence: Sequence[Word] | None = None,
     ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
-        with self._db.read() as connection:
-            found = rows(connection, _STREAMS.format(pool=_BY_ID), (list(ids),))
+        with self._db.reading() as session:
+            found = session.rows(_STREAMS.format(pool=_BY_ID), (list(ids),))
         return _counted(TermCounter(words, sequence), found)
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:
         """The owner's documents, how many of them hold each term, and average field lengths."""
-        with self._db.read(scope) as connection:
-            totals = self._counted.totals(connection)
-            said = self._counted.said(connection, scope.owner)
-            held = self._counted.frequencies(connection, _terms(words), scope.owner)
-        frequencies = {
-            key: held[term, word.prefix]
-            for word in words
-            for key, term in zip(word.keys, word.terms, strict=True)
-        }
-        documents = totals.documents if scope.owner is None else said.documents
-        return Frequencies(documents, frequencies, totals.averages)
+        with self._db.reading(scope) as session:
+            return self._counted.document_frequencies(session, words, scope.owner)
 
     def similar_terms(
         self, term: str, scope: Scope, likeness: Likeness, *, edits: int = 1, limit: int
     ) -> list[str]:
         """Terms of the owner's documents that are like this one, at most `limit`."""
-        with self._db.read(scope) as connection:
-            vocabulary = self._counted.vocabulary(connection, scope.owner)
+        with self._db.reading(scope) as session:
+            vocabulary = self._counted.vocabulary(session, scope.owner)
         return vocabulary.like(term, likeness, edits=edits, limit=limit)
 
     def _order(
-        self, connection: Connection, words: Sequence[Word], scope: Scope
+        self, session: Session, words: Sequence[Word], scope: Scope
     ) -> tuple[str, list[Any]]:
         """The expression by which the pool is picked: rare words count more than common ones."""
-        documents = self._counted.said(connection, scope.owner).documents
-        held = self._counted.frequencies(connection, _terms(words), scope.owner)
+        documents = self._counted.said(session, scope.owner).documents
+        held = self._counted.frequencies(session, _terms(words), scope.owner)
         shares = sorted(
             (
                 (_idf(documents, sum(held[term, word.prefix] for term in word.terms)), word)

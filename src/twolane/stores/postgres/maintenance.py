@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
 from twolane.model.document import FIELDS
 from twolane.model.errors import BadInput
 from twolane.model.problem import Problem, ProblemCode
-from twolane.model.space import Space
 from twolane.stores.postgres.changing import relist, stems_of
-from twolane.stores.postgres.database import Connection, Database, rows, run
-from twolane.stores.postgres.document_rows import STREAMS
+from twolane.stores.postgres.database import Database, Session
+from twolane.stores.postgres.document_rows import STREAMS, path_end
 from twolane.stores.postgres.lexemes import vector
 from twolane.stores.postgres.nearest import EXACTLY, index_name, kind_of
-from twolane.stores.postgres.vectors import held_generations
+from twolane.stores.postgres.replica import Replica
+from twolane.stores.postgres.vectors import generations_of
+from twolane.stores.sql.generations import mend, strangers
 
 log = logging.getLogger("twolane")
 
@@ -77,11 +77,14 @@ _COUNTED_TOTALS = (
 
 _LISTED = f"""
 SELECT d.row, d.owner, {STREAMS} FROM documents AS d JOIN texts AS x ON x.row = d.row
-WHERE d.listed AND d.row > %s ORDER BY d.row LIMIT %s"""
+WHERE d.listed AND d.row > ? ORDER BY d.row LIMIT ?"""
 
 _OTHER_WORDS = """
-SELECT w.document FROM unnest(%s::bigint[], %s::text[]) AS held(document, words)
+SELECT w.document FROM unnest(?::bigint[], ?::text[]) AS held(document, words)
 JOIN words AS w ON w.document = held.document WHERE w.words <> held.words::tsvector"""
+
+_WITHOUT_END = f"""
+SELECT row, path FROM documents WHERE path_end IS NULL AND path IS NOT NULL LIMIT {_AT_A_TIME}"""
 
 _BUILD = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors
@@ -113,53 +116,59 @@ _BUILDING = 0x696478
 class PostgresMaintenance:
     """The Maintenance port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, replica: Replica | None = None) -> None:
         self._db = database
+        self._replica = replica
         self.location = database.place
+
+    def degraded(self) -> str | None:
+        """Why the replica does not answer, if there is one that does not."""
+        return self._replica.degraded() if self._replica else None
 
     def check(self) -> list[Problem]:
         """Everything that is wrong with the tables; empty when they are sound."""
-        with self._db.read() as connection:
+        with self._db.reading() as session:
             found = [
                 (str(name), meaning)
                 for meaning, statement in _INVARIANTS
-                for (name,) in rows(connection, statement)
+                for (name,) in session.rows(statement)
             ]
             found += [
                 (f"document {row}", "the index of words does not hold its words")
-                for row in _other_words(connection)
+                for row in _other_words(session)
             ]
-            kept, counted = _totals(connection)
+            kept, counted = _totals(session)
             if kept != counted:
                 found.append(("totals", f"kept {kept}, but the texts add up to {counted}"))
             found += [
                 (f"generation {number}", "its fingerprint is not that of its space")
-                for number in _strangers(connection)
+                for number in strangers(session)
             ]
         return [Problem(name, ProblemCode.DAMAGED, reason) for name, reason in found]
 
     def repair(self) -> list[Problem]:
         """Mend what can be mended, all of it or nothing; what was done."""
-        done = self._db.write(_repair)
+        done = self._db.writing(_repair)
         return [Problem("database", ProblemCode.DAMAGED, said) for said in done]
 
     def settle(self) -> None:
         """Build the indexes that pay by now, and drop those of generations that are gone."""
-        with self._db.outside_transaction() as connection:
-            ((alone,),) = rows(connection, "SELECT pg_try_advisory_lock(%s)", (_BUILDING,))
+        with self._db.outside_transaction() as session:
+            ((alone,),) = session.rows("SELECT pg_try_advisory_lock(?)", (_BUILDING,))
             if not alone:
                 return
             try:
-                for (name,) in rows(connection, _BROKEN):
-                    run(connection, f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
-                for (name,) in rows(connection, _MUCH_CHANGED):
-                    run(connection, f"ANALYZE {name}")
-                self._settle_vectors(connection)
+                for (name,) in session.rows(_BROKEN):
+                    session.run(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+                for (name,) in session.rows(_MUCH_CHANGED):
+                    session.run(f"ANALYZE {name}")
+                _settle_paths(session)
+                self._settle_vectors(session)
                 if "pg_trgm" in self._db.extensions:
                     for column in ("names", "texts"):
-                        run(connection, _TRIGRAMS.format(column=column))
+                        session.run(_TRIGRAMS.format(column=column))
             finally:
-                rows(connection, "SELECT pg_advisory_unlock(%s)", (_BUILDING,))
+                session.rows("SELECT pg_advisory_unlock(?)", (_BUILDING,))
 
     def backup(self, target: str) -> None:
         """Refuse: what a server keeps is copied by the server's own programs."""
@@ -170,21 +179,22 @@ class PostgresMaintenance:
 
     def close(self) -> None:
         """Close all connections; calling it twice is harmless."""
+        if self._replica is not None:
+            self._replica.close()
         self._db.close()
 
-    def _settle_vectors(self, connection: Connection) -> None:
-        held = {index_name(one.number): one for one in held_generations(connection)}
-        there = {name for (name,) in rows(connection, _NEAR_INDEXES)}
+    def _settle_vectors(self, session: Session) -> None:
+        held = {index_name(one.number): one for one in generations_of(self._db).held(session)}
+        there = {name for (name,) in session.rows(_NEAR_INDEXES)}
         for gone in there - held.keys():
-            run(connection, f"DROP INDEX CONCURRENTLY IF EXISTS {gone}")
-        count = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE generation = %s LIMIT %s) AS v"
+            session.run(f"DROP INDEX CONCURRENTLY IF EXISTS {gone}")
+        count = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE generation = ? LIMIT ?) AS v"
         for name, one in held.items():
             kind = kind_of(one.space.dimensions)
             if name in there or kind is None:
                 continue
-            if rows(connection, count, (one.number, EXACTLY + 1))[0][0] > EXACTLY:
-                run(
-                    connection,
+            if session.rows(count, (one.number, EXACTLY + 1))[0][0] > EXACTLY:
+                session.run(
                     _BUILD.format(
                         name=name,
                         kind=kind,
@@ -194,11 +204,19 @@ class PostgresMaintenance:
                 )
 
 
-def _repair(connection: Connection) -> list[str]:
+def _settle_paths(session: Session) -> None:
+    """Note how the paths end of documents that an earlier version wrote."""
+    while some := session.rows(_WITHOUT_END):
+        session.run_all(
+            "UPDATE documents SET path_end = ? WHERE row = ?",
+            [(path_end(path), row) for row, path in some],
+        )
+
+
+def _repair(session: Session) -> list[str]:
     """Make again what is derived; what a person wrote is never deleted."""
     done = []
-    strays = run(
-        connection,
+    strays = session.run(
         "DELETE FROM vectors AS v WHERE vector_dims(embedding) <> dimensions"
         " OR vector_norm(embedding) = 0 OR NOT EXISTS (SELECT 1 FROM chunks AS c"
         " WHERE c.document = v.document AND c.position = v.position"
@@ -208,64 +226,39 @@ def _repair(connection: Connection) -> list[str]:
         done.append(f"{strays} bad vectors deleted; `twolane embed` makes them again")
     wrong = [
         row
-        for (row,) in rows(
-            connection,
+        for (row,) in session.rows(
             "SELECT row FROM documents WHERE listed <> (row IN (SELECT document FROM words))"
             " OR listed <> (row IN (SELECT document FROM letters))",
         )
     ]
-    wrong += _other_words(connection)
+    wrong += _other_words(session)
     if wrong:
-        relist(connection, wrong)
+        relist(session, wrong)
         done.append(f"the words and letters of {len(set(wrong))} documents were written again")
-    for number in _strangers(connection):
-        run(connection, "DELETE FROM generations WHERE number = %s", (number,))
-        done.append(f"generation {number} dropped: its space is not known")
-    serving = rows(
-        connection,
-        "SELECT g.number FROM generations AS g WHERE g.state = 'serving' ORDER BY"
-        " (SELECT count(*) FROM vectors AS v WHERE v.generation = g.number), g.number",
-    )
-    # Of several that serve, the one that knows most is kept.
-    for (spare,) in serving[:-1]:
-        run(connection, "UPDATE generations SET state = 'retired' WHERE number = %s", (spare,))
-        done.append(f"generation {spare} retired: another one serves")
-    kept, counted = _totals(connection)
+    done += mend(session)
+    kept, counted = _totals(session)
     if kept != counted:
         pairs = zip(("documents", *FIELDS), counted, kept, strict=True)
         change = ", ".join(f"{name} = {name} + {new - old}" for name, new, old in pairs)
-        run(connection, f"UPDATE counters SET {change} WHERE stripe = 1")
+        session.run(f"UPDATE counters SET {change} WHERE stripe = 1")
         done.append("the totals were counted again")
     if done:
-        run(connection, "UPDATE counters SET revision = revision + 1 WHERE stripe = 1")
+        session.run("UPDATE counters SET revision = revision + 1 WHERE stripe = 1")
     return done
 
 
-def _other_words(connection: Connection) -> list[int]:
+def _other_words(session: Session) -> list[int]:
     """Rows of documents for which the index of words holds other words than it should."""
     found: list[int] = []
     last = 0
-    while some := rows(connection, _LISTED, (last, _AT_A_TIME)):
+    while some := session.rows(_LISTED, (last, _AT_A_TIME)):
         last = some[-1][0]
         numbers = [row[0] for row in some]
         vectors = [vector(stems_of(row[2:]), row[1]) for row in some]
-        found += [row for (row,) in rows(connection, _OTHER_WORDS, (numbers, vectors))]
+        found += [row for (row,) in session.rows(_OTHER_WORDS, (numbers, vectors))]
     return found
 
 
-def _totals(connection: Connection) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    (kept,), (counted,) = rows(connection, _KEPT_TOTALS), rows(connection, _COUNTED_TOTALS)
+def _totals(session: Session) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    (kept,), (counted,) = session.rows(_KEPT_TOTALS), session.rows(_COUNTED_TOTALS)
     return tuple(map(int, kept)), tuple(map(int, counted))
-
-
-def _strangers(connection: Connection) -> list[int]:
-    """Generations whose fingerprint is not that of their space: nobody knows what they hold."""
-    held = rows(connection, "SELECT number, fingerprint, space FROM generations")
-    return [number for number, fingerprint, space in held if not _belongs(fingerprint, space)]
-
-
-def _belongs(fingerprint: str, space: str) -> bool:
-    try:
-        return Space(**json.loads(space)).fingerprint == fingerprint
-    except (TypeError, ValueError):
-        return False

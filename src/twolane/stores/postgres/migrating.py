@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -18,6 +19,9 @@ SCHEMA = "twolane"
 
 # Whoever changes the tables holds this, whichever program it is: "twln" as a number.
 _LOCK = 0x74776C6E
+
+# So often whoever waits for another's upgrade looks whether it is done.
+_LOOK_SECONDS = 0.1
 
 # A file with this line runs statement by statement outside of a transaction, so that it may build
 # indexes while others write; each of its statements must be harmless when it runs again.
@@ -52,10 +56,12 @@ def prepare(
     *,
     create: bool,
     steps: Sequence[Migration] | None = None,
+    read_only: bool = False,
 ) -> frozenset[str]:
     """Bring the tables to this version; the extensions that there are.
 
     Tables that are not there yet are made only if `create` says so.
+    Those of a copy, which is `read_only`, are brought up to date where they are copied from.
     """
     steps = known() if steps is None else steps
     held = applied(connection, place)
@@ -66,6 +72,8 @@ def prepare(
         raise NewerSchema(
             f"{place} has schema {held}, this Twolane knows {newest}; upgrade Twolane"
         )
+    if held < newest and read_only:
+        raise StoreError(f"{place} has schema {held}, and is to have {newest} like its original")
     if held < newest:
         upgrade(connection, place, steps)
     return _extensions(connection)
@@ -90,7 +98,9 @@ def applied(connection: Connection, place: str) -> int:
 
 def upgrade(connection: Connection, place: str, steps: Sequence[Migration]) -> list[Migration]:
     """Take the steps that are missing, while everybody else who wants to waits; those taken."""
-    connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+    # Not by a statement that waits: an index that is built beside other work waits for those.
+    while not connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,)).fetchall()[0][0]:
+        time.sleep(_LOOK_SECONDS)
     try:
         # Another process may have done it in the meantime.
         held = applied(connection, place)

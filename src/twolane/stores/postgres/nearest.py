@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from twolane.model.candidate import NearChunk, Neighbour
-from twolane.stores.postgres.database import Connection, rows, run
-from twolane.stores.postgres.expressions import Condition
+from twolane.stores.sql.filtering import Condition
+from twolane.stores.sql.session import Session
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
@@ -30,31 +30,31 @@ _WHOLE_NUMBERS, _HALF_NUMBERS = 2000, 4000
 _SCAN = """
 SELECT v.document FROM vectors AS v JOIN documents AS d ON d.row = v.document
 WHERE v.generation = {generation} AND {condition}
-GROUP BY v.document, d.id HAVING max(-(v.embedding <#> %s)) >= %s
-ORDER BY max(-(v.embedding <#> %s)) DESC, d.id LIMIT %s"""
+GROUP BY v.document, d.id HAVING max(-(v.embedding <#> ?)) >= ?
+ORDER BY max(-(v.embedding <#> ?)) DESC, d.id LIMIT ?"""
 
 # How many documents are in scope, counted no further than it matters.
 _COUNT = """
 SELECT count(*) FROM (
-    SELECT 1 FROM documents AS d WHERE {condition} LIMIT %s) AS counted"""
+    SELECT 1 FROM documents AS d WHERE {condition} LIMIT ?) AS counted"""
 
 # The nearest passages in scope, as the index of the generation finds them.
 _INDEXED = """
 SELECT v.document FROM vectors AS v JOIN documents AS d ON d.row = v.document
 WHERE v.generation = {generation} AND {condition}
-ORDER BY v.embedding::{kind}({dimensions}) <#> %s::{kind}({dimensions}) LIMIT %s"""
+ORDER BY v.embedding::{kind}({dimensions}) <#> ?::{kind}({dimensions}) LIMIT ?"""
 
 # All passages of the documents that were chosen.
 _PASSAGES = """
-SELECT d.id, d.languages, v.position, -(v.embedding <#> %s), v.row
+SELECT d.id, d.languages, v.position, -(v.embedding <#> ?), v.row
 FROM vectors AS v JOIN documents AS d ON d.row = v.document
-WHERE v.generation = {generation} AND v.document = ANY(%s) ORDER BY d.id, v.position"""
+WHERE v.generation = {generation} AND v.document = ANY(?) ORDER BY d.id, v.position"""
 
-_DETAILS = "SELECT row, embedding, sentences FROM vectors WHERE row = ANY(%s)"
+_DETAILS = "SELECT row, embedding, sentences FROM vectors WHERE row = ANY(?)"
 
 _INDEXES = """
 SELECT 1 FROM pg_indexes
-WHERE schemaname = 'twolane' AND tablename = 'vectors' AND indexname = %s"""
+WHERE schemaname = 'twolane' AND tablename = 'vectors' AND indexname = ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,36 +81,36 @@ def kind_of(dimensions: int) -> str | None:
     return "halfvec" if dimensions <= _HALF_NUMBERS else None
 
 
-def neighbours(connection: Connection, asked: Question) -> list[Neighbour]:
+def neighbours(session: Session, asked: Question) -> list[Neighbour]:
     """Documents in scope by their best passage, best first, ties by id."""
     if asked.limit <= 0:
         return []
-    return _told(connection, asked, _chosen(connection, asked))
+    return _told(session, asked, _chosen(session, asked))
 
 
-def _chosen(connection: Connection, asked: Question) -> list[int]:
-    found = _by_index(connection, asked) if _is_large(connection, asked) else None
-    return _by_scan(connection, asked) if found is None else found
+def _chosen(session: Session, asked: Question) -> list[int]:
+    found = _by_index(session, asked) if _is_large(session, asked) else None
+    return _by_scan(session, asked) if found is None else found
 
 
-def _is_large(connection: Connection, asked: Question) -> bool:
-    if not rows(connection, _INDEXES, (index_name(asked.generation),)):
+def _is_large(session: Session, asked: Question) -> bool:
+    if not session.rows(_INDEXES, (index_name(asked.generation),)):
         return False
     condition, values = asked.condition
     statement = _COUNT.format(condition=condition)
-    ((count,),) = rows(connection, statement, (*values, FEW + 1))
+    ((count,),) = session.rows(statement, (*values, FEW + 1))
     return bool(count > FEW) and asked.limit < count
 
 
-def _by_scan(connection: Connection, asked: Question) -> list[int]:
+def _by_scan(session: Session, asked: Question) -> list[int]:
     condition, values = asked.condition
     statement = _SCAN.format(generation=asked.generation, condition=condition)
     vector = _written(asked.vector)
     bound = (*values, vector, asked.floor, vector, asked.limit)
-    return [row for (row,) in rows(connection, statement, bound)]
+    return [row for (row,) in session.rows(statement, bound)]
 
 
-def _by_index(connection: Connection, asked: Question) -> list[int] | None:
+def _by_index(session: Session, asked: Question) -> list[int] | None:
     """Documents of the nearest passages; None where the index did not find enough of them.
 
     A document may have several near passages, so more of these are asked for.
@@ -125,26 +125,26 @@ def _by_index(connection: Connection, asked: Question) -> list[int] | None:
     )
     passages = asked.limit * 4
     # The index goes on until there are enough in scope, nearest first.
-    run(connection, "SET LOCAL hnsw.iterative_scan = strict_order")
-    run(connection, f"SET LOCAL hnsw.ef_search = {min(1000, max(_SEEN, passages))}")
-    run(connection, "SET LOCAL enable_seqscan = off")
-    found = rows(connection, statement, (*values, _written(asked.vector), passages))
-    run(connection, "SET LOCAL enable_seqscan = on")
+    session.run("SET LOCAL hnsw.iterative_scan = strict_order")
+    session.run(f"SET LOCAL hnsw.ef_search = {min(1000, max(_SEEN, passages))}")
+    session.run("SET LOCAL enable_seqscan = off")
+    found = session.rows(statement, (*values, _written(asked.vector), passages))
+    session.run("SET LOCAL enable_seqscan = on")
     documents = list(dict.fromkeys(row for (row,) in found))
     return documents if len(documents) >= asked.limit else None
 
 
-def _told(connection: Connection, asked: Question, chosen: Sequence[int]) -> list[Neighbour]:
+def _told(session: Session, asked: Question, chosen: Sequence[int]) -> list[Neighbour]:
     statement = _PASSAGES.format(generation=asked.generation)
     passages: dict[str, list[Any]] = {}
-    for row in rows(connection, statement, (_written(asked.vector), list(chosen))):
+    for row in session.rows(statement, (_written(asked.vector), list(chosen))):
         passages.setdefault(row[0], []).append(row)
     found = [
         one for held in passages.values() if (one := _neighbour(held)).similarity >= asked.floor
     ]
     found.sort(key=lambda one: (-one.similarity, one.id))
     found = found[: asked.limit]
-    return _detailed(connection, asked, found, passages) if asked.detail else found
+    return _detailed(session, asked, found, passages) if asked.detail else found
 
 
 def _neighbour(passages: Sequence[Any]) -> Neighbour:
@@ -159,7 +159,7 @@ def _nearness(passage: Any) -> tuple[float, int]:
 
 
 def _detailed(
-    connection: Connection,
+    session: Session,
     asked: Question,
     found: Sequence[Neighbour],
     passages: dict[str, list[Any]],
@@ -167,7 +167,7 @@ def _detailed(
     """The same with the vector of the best passage, and so many of the nearest ones."""
     nearest = {one.id: sorted(passages[one.id], key=_nearness)[: asked.detail] for one in found}
     shown = [passage[4] for held in nearest.values() for passage in held]
-    details = {row: rest for row, *rest in rows(connection, _DETAILS, (shown,))}
+    details = {row: rest for row, *rest in session.rows(_DETAILS, (shown,))}
     return [
         replace(
             one,

@@ -12,30 +12,31 @@ from twolane.model import deadlines
 from twolane.model.candidate import Match, Names
 from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope
-from twolane.stores.postgres.counting import Counted
-from twolane.stores.postgres.database import Connection, Database, rows
+from twolane.stores.postgres.conditions import holding
 from twolane.stores.postgres.demands import Demands
-from twolane.stores.postgres.document_rows import COLUMNS, document_of
-from twolane.stores.postgres.expressions import holding
+from twolane.stores.postgres.document_rows import COLUMNS
+from twolane.stores.sql.counting import Counted
+from twolane.stores.sql.document_rows import document_of
+from twolane.stores.sql.session import Database, Session
 from twolane.text.names import loose
 from twolane.text.substrings import NAMES, SHORTEST, TEXTS, fields_of, match_in, spelled
 
 # Documents in scope whose letters, of names or of texts, hold a text; by id.
 _HOLDING = """
-SELECT d.row FROM letters AS l JOIN documents AS d ON d.row = l.document
-WHERE l.{column} LIKE %s AND {condition} ORDER BY d.id"""
+SELECT d.row FROM own_letters AS l JOIN documents AS d ON d.row = l.document
+WHERE l.{column} LIKE ? AND {condition} ORDER BY d.id"""
 
 # All that a person sees of some documents, and their languages.
 _SEEN = f"""
 SELECT {COLUMNS}, d.languages FROM documents AS d
 JOIN collections AS c ON c.row = d.collection JOIN texts AS x ON x.row = d.row
-WHERE d.row = ANY(%s) ORDER BY d.id"""
+WHERE d.row = ANY(?) ORDER BY d.id"""
 
 # What documents in scope are called whose names hold some pieces.
 _CALLED = """
 SELECT d.id, d.languages, d.title, d.aliases, d.path, d.url
-FROM letters AS l JOIN documents AS d ON d.row = l.document
-WHERE ({pieces}) AND {condition} ORDER BY d.id LIMIT %s"""
+FROM own_letters AS l JOIN documents AS d ON d.row = l.document
+WHERE ({pieces}) AND {condition} ORDER BY d.id LIMIT ?"""
 
 # So many texts are read and looked at before it is asked whether they are enough.
 _AT_A_TIME = 50
@@ -56,8 +57,8 @@ class PostgresSubstrings:
             return []
         found: dict[str, Match] = {}
         try:
-            with self._db.read(scope) as connection:
-                for match in self._matches(connection, needle, scope):
+            with self._db.reading(scope) as session:
+                for match in self._matches(session, needle, scope):
                     found.setdefault(match.id, match)
                     if len(found) >= limit:
                         break
@@ -72,31 +73,31 @@ class PostgresSubstrings:
         groups = [group for group in pieces if group and all(len(piece) > 2 for piece in group)]
         if not groups:
             return []
-        tests = " OR ".join(["l.names LIKE ALL(%s)"] * len(groups))
+        tests = " OR ".join(["l.names LIKE ALL(?)"] * len(groups))
         patterns = [[holding(piece) for piece in group] for group in groups]
-        with self._db.read(scope) as connection:
-            condition, values = self._demands.condition(connection, scope)
+        with self._db.reading(scope) as session:
+            condition, values = self._demands.condition(session, scope)
             statement = _CALLED.format(pieces=tests, condition=condition)
-            found = rows(connection, statement, [*patterns, *values, limit])
+            found = session.rows(statement, [*patterns, *values, limit])
         return [
             Names(id, tuple(languages), title, tuple(aliases), path, url)
             for id, languages, title, aliases, path, url in found
         ]
 
-    def _matches(self, connection: Connection, needle: str, scope: Scope) -> Iterator[Match]:
+    def _matches(self, session: Session, needle: str, scope: Scope) -> Iterator[Match]:
         """All that hold the needle, names before texts; a document may come more than once."""
-        condition, values = self._demands.condition(connection, scope)
+        condition, values = self._demands.condition(session, scope)
         names = tuple(name for name in NAMES if len(needle) >= SHORTEST or name != "path")
         for column, letters, fields in (
             ("names", loose(needle), names),
             ("texts", needle, TEXTS),
         ):
             statement = _HOLDING.format(column=column, condition=condition)
-            offered = rows(connection, statement, [holding(letters), *values])
+            offered = session.rows(statement, [holding(letters), *values])
             for start in range(0, len(offered), _AT_A_TIME):
                 deadlines.check()
                 some = [row for (row,) in offered[start : start + _AT_A_TIME]]
-                for row in rows(connection, _SEEN, (some,)):
+                for row in session.rows(_SEEN, (some,)):
                     yield from _match(row, needle, fields)
 
 

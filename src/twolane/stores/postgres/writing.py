@@ -7,7 +7,7 @@ from typing import Any
 
 from twolane.model.candidate import Names
 from twolane.model.document import FIELDS, Document, Prepared, Stems
-from twolane.stores.postgres.database import Connection, rows, run, run_all
+from twolane.stores.postgres.database import Session
 from twolane.stores.postgres.document_rows import PUT_DOCUMENT, values_of
 from twolane.stores.postgres.lexemes import vector
 from twolane.text.names import lines
@@ -19,7 +19,7 @@ from twolane.text.tokens import fold
 _PUT_TEXT = """
 INSERT INTO texts(row, owner, lengths, title, aliases, tags, headings, description, url, stems,
                   body)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (row) DO UPDATE SET owner = excluded.owner, lengths = excluded.lengths,
     title = excluded.title, aliases = excluded.aliases, tags = excluded.tags,
     headings = excluded.headings, description = excluded.description, url = excluded.url,
@@ -27,32 +27,32 @@ ON CONFLICT (row) DO UPDATE SET owner = excluded.owner, lengths = excluded.lengt
 
 # What the index of words holds of a document that can be found.
 _PUT_WORDS = """
-INSERT INTO words(document, owner, words) VALUES (%s, %s, %s::tsvector)
+INSERT INTO words(document, owner, words) VALUES (?, ?, ?::tsvector)
 ON CONFLICT (document) DO UPDATE SET owner = excluded.owner, words = excluded.words"""
 
 # Its letters, as they are compared.
 _PUT_LETTERS = """
-INSERT INTO letters(document, owner, names, texts) VALUES (%s, %s, %s, %s)
+INSERT INTO letters(document, owner, names, texts) VALUES (?, ?, ?, ?)
 ON CONFLICT (document) DO UPDATE
 SET owner = excluded.owner, names = excluded.names, texts = excluded.texts"""
 
-_INSERT_TAG = "INSERT INTO tags(document, position, owner, name, key) VALUES (%s, %s, %s, %s, %s)"
+_INSERT_TAG = "INSERT INTO tags(document, position, owner, name, key) VALUES (?, ?, ?, ?, ?)"
 
 _INSERT_CHUNK = """
 INSERT INTO chunks(document, position, owner, start, "end", first_line, last_line, headings,
                    language, tokens, content_hash, text_hash, forms)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::bigint[])"""
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::bigint[])"""
 
 _INSERT_VALUE = """
 INSERT INTO property_values(document, owner, name, text, number, moment)
-VALUES (%s, %s, %s, %s, %s, %s)"""
+VALUES (?, ?, ?, ?, ?, ?)"""
 
-_INSERT_SKETCH = "INSERT INTO sketches(document, owner, runs) VALUES (%s, %s, %s)"
+_INSERT_SKETCH = "INSERT INTO sketches(document, owner, runs) VALUES (?, ?, ?)"
 
 _Placed = tuple[int, Prepared]
 
 
-def write(connection: Connection, upserts: Iterable[Prepared], collection: int) -> list[int]:
+def write(session: Session, upserts: Iterable[Prepared], collection: int) -> list[int]:
     """Add the documents or replace those with their ids; of several with one id the last.
 
     The rows that were written.
@@ -62,37 +62,35 @@ def write(connection: Connection, upserts: Iterable[Prepared], collection: int) 
     ordered = [latest[id] for id in sorted(latest)]
     if not ordered:
         return []
-    known = rows(
-        connection,
-        "SELECT row FROM documents WHERE id = ANY(%s)",
+    known = session.rows(
+        "SELECT row FROM documents WHERE id = ANY(?)",
         (list(latest),),
     )
-    _clear(connection, [row for (row,) in known])
-    placed = list(zip(_put_documents(connection, ordered, collection), ordered, strict=True))
-    _write_parts(connection, placed)
+    _clear(session, [row for (row,) in known])
+    put = session.row_for_each(PUT_DOCUMENT, [values_of(one, collection) for one in ordered])
+    placed = [(row, prepared) for (row,), prepared in zip(put, ordered, strict=True)]
+    _write_parts(session, placed)
     return [row for row, _ in placed]
 
 
-def write_tags(connection: Connection, row: int, owner: str | None, tags: Sequence[str]) -> None:
+def write_tags(session: Session, row: int, owner: str | None, tags: Sequence[str]) -> None:
     """Give a document, named by row, its tags in place of those that it has."""
-    run(connection, "DELETE FROM tags WHERE document = %s", (row,))
-    run_all(connection, _INSERT_TAG, _tag_values(row, owner, tags))
+    session.run("DELETE FROM tags WHERE document = ?", (row,))
+    session.run_all(_INSERT_TAG, _tag_values(row, owner, tags))
 
 
-def list_documents(connection: Connection, found: Sequence[tuple[int, Document, Stems]]) -> None:
+def list_documents(session: Session, found: Sequence[tuple[int, Document, Stems]]) -> None:
     """Put documents into the indexes of words and letters, or take out those that are hidden."""
     hidden = [row for row, document, _ in found if document.hidden]
     for table in ("words", "letters"):
         if hidden:
-            run(connection, f"DELETE FROM {table} WHERE document = ANY(%s)", (hidden,))
+            session.run(f"DELETE FROM {table} WHERE document = ANY(?)", (hidden,))
     shown = [one for one in found if not one[1].hidden]
-    run_all(
-        connection,
+    session.run_all(
         _PUT_WORDS,
         [(row, document.owner, vector(stems, document.owner)) for row, document, stems in shown],
     )
-    run_all(
-        connection,
+    session.run_all(
         _PUT_LETTERS,
         [
             (row, document.owner, name_letters(document), text_letters(document))
@@ -113,32 +111,17 @@ def text_letters(document: Document) -> str:
     return "\n".join([spelled(text) if text else "" for _, texts in told for text in texts])
 
 
-def _put_documents(
-    connection: Connection, ordered: Sequence[Prepared], collection: int
-) -> list[int]:
-    found = []
-    with connection.cursor() as cursor:
-        values = [values_of(prepared, collection) for prepared in ordered]
-        cursor.executemany(PUT_DOCUMENT.encode(), values, returning=True)
-        for _ in ordered:
-            ((row,),) = cursor.fetchall()
-            found.append(row)
-            cursor.nextset()
-    return found
-
-
-def _clear(connection: Connection, old: Sequence[int]) -> None:
+def _clear(session: Session, old: Sequence[int]) -> None:
     """Take out what is written anew, apart from what is replaced in its place."""
     if old:
         for table in ("tags", "chunks", "property_values", "sketches"):
-            run(connection, f"DELETE FROM {table} WHERE document = ANY(%s)", (list(old),))
+            session.run(f"DELETE FROM {table} WHERE document = ANY(?)", (list(old),))
 
 
-def _write_parts(connection: Connection, placed: Sequence[_Placed]) -> None:
-    run_all(connection, _PUT_TEXT, [_text_values(row, one) for row, one in placed])
-    list_documents(connection, [(row, one.document, one.stems) for row, one in placed])
-    run_all(
-        connection,
+def _write_parts(session: Session, placed: Sequence[_Placed]) -> None:
+    session.run_all(_PUT_TEXT, [_text_values(row, one) for row, one in placed])
+    list_documents(session, [(row, one.document, one.stems) for row, one in placed])
+    session.run_all(
         _INSERT_TAG,
         [
             values
@@ -146,9 +129,8 @@ def _write_parts(connection: Connection, placed: Sequence[_Placed]) -> None:
             for values in _tag_values(row, one.document.owner, one.document.tags)
         ],
     )
-    run_all(connection, _INSERT_CHUNK, _chunk_values(placed))
-    run_all(
-        connection,
+    session.run_all(_INSERT_CHUNK, _chunk_values(placed))
+    session.run_all(
         _INSERT_VALUE,
         [
             (row, one.document.owner, *fact)
@@ -158,8 +140,7 @@ def _write_parts(connection: Connection, placed: Sequence[_Placed]) -> None:
         ],
     )
     # The hashes of short runs of words would tell much of what is encrypted.
-    run_all(
-        connection,
+    session.run_all(
         _INSERT_SKETCH,
         [
             (row, one.document.owner, one.sketch)

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from twolane.ports import Stores
-from twolane.stores.sqlite.counting import Counted
+from twolane.stores.sql.tokens import SqlTokens
+from twolane.stores.sqlite.conditions import ScopedRows
+from twolane.stores.sqlite.counting import counted
 from twolane.stores.sqlite.database import BUSY_SECONDS, NORMAL, Database
-from twolane.stores.sqlite.documents import SqliteDocuments
+from twolane.stores.sqlite.documents import document_store
 from twolane.stores.sqlite.lexical import SqliteLexical
 from twolane.stores.sqlite.maintenance import SqliteMaintenance
-from twolane.stores.sqlite.queue import SqliteQueue
-from twolane.stores.sqlite.scoped import ScopedRows
-from twolane.stores.sqlite.tokens import SqliteTokens
+from twolane.stores.sqlite.queue import embedding_queue
 from twolane.stores.sqlite.trigrams import Settling
 from twolane.stores.sqlite.vectors import SqliteVectors
 
@@ -48,13 +48,13 @@ def stores_over(
     database: Database, *, clock: Callable[[], float] = time.time, text_trigrams: bool = True
 ) -> Stores:
     """All ports over a file that is open."""
-    counted, scoped = Counted(), ScopedRows()
+    counts, scoped = counted(), ScopedRows()
     settling = Settling(database, text_trigrams=text_trigrams)
     return Stores(
-        SqliteDocuments(database, counted, scoped, settling),
-        SqliteLexical(database, counted, scoped),
+        document_store(database, counts, scoped, settling),
+        SqliteLexical(database, counts, scoped),
         SqliteVectors(database, scoped, clock),
-        SqliteQueue(database, clock),
+        embedding_queue(database, clock),
         SqliteMaintenance(database, settling),
-        SqliteTokens(database),
+        SqlTokens(database),
     )

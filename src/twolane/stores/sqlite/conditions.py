@@ -1,19 +1,32 @@
-"""Scopes and clauses as SQL conditions over a document's row.
+"""Scopes and clauses as SQL conditions over a document's row, and the rows in a scope.
 
-Building a condition is separate from running it: everything here is text in, text out.
+A search asks for the same scope several times, and so does the next one with the same filters;
+finding its rows may mean a look at every document, so they are kept until somebody commits.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from itertools import islice, product
 from math import prod
 from typing import assert_never
 
-from twolane.model.filters import Trait
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
-from twolane.stores.sqlite.expressions import Condition, joined, marks, negated
-from twolane.stores.sqlite.filtering import among, passing
+from twolane.stores.sql.counting import Remembered
+from twolane.stores.sql.filtering import (
+    EVERYTHING,
+    NOTHING,
+    Condition,
+    Dialect,
+    hidden_too,
+    joined,
+    listed,
+    negated,
+    restrictions,
+)
+from twolane.stores.sql.session import Session
+from twolane.text.globs import LAST, beginning
 from twolane.text.literals import spread
 from twolane.text.tokens import fold
 
@@ -26,17 +39,17 @@ _SCATTERED = 8
 
 def in_scope(scope: Scope) -> Condition:
     """The condition on `documents AS d` that a document counts in the scope."""
-    parts: list[Condition] = [("d.listed", [])]
-    if not scope.archived:
-        parts.append(("NOT d.archived", []))
-    parts += _restrictions(scope)
-    return joined(parts, "AND")
+    return listed(scope, _restrictions(scope))
 
 
-def narrower_than_usual(scope: Scope) -> Condition | None:
-    """The condition beyond "listed and not archived" on `d`, or None if there is none."""
-    parts = _restrictions(scope)
-    return joined(parts, "AND") if parts else None
+def in_scope_hidden_too(scope: Scope, *, deleted: bool) -> Condition:
+    """The same for documents that cannot be found, deleted ones or all others."""
+    return hidden_too(scope, _restrictions(scope), deleted=deleted)
+
+
+def is_narrow(scope: Scope) -> bool:
+    """Whether the scope asks for more than that a document can be found and is not archived."""
+    return bool(_restrictions(scope))
 
 
 def match_any(words: Sequence[Word], *, every: bool) -> str:
@@ -45,29 +58,34 @@ def match_any(words: Sequence[Word], *, every: bool) -> str:
 
 
 def _restrictions(scope: Scope) -> list[Condition]:
-    parts: list[Condition] = []
-    if scope.owner is not None:
-        parts.append(("d.owner = ?", [scope.owner]))
-    if scope.collections:
-        parts.append(among(Trait.COLLECTION, scope.collections))
-    if scope.kinds:
-        parts.append(among(Trait.KIND, scope.kinds))
-    parts += [among(Trait.TAG, (tag,)) for tag in scope.tags]
-    parts += [negated(among(Trait.TAG, (tag,))) for tag in scope.without_tags]
-    if scope.paths:
-        parts.append(among(Trait.PATH, scope.paths))
-    if scope.languages:
-        parts.append(among(Trait.LANGUAGE, scope.languages))
-    if scope.updated_from is not None:
-        parts.append(("d.updated >= ?", [scope.updated_from.timestamp()]))
-    if scope.updated_before is not None:
-        parts.append(("d.updated < ?", [scope.updated_before.timestamp()]))
-    if scope.documents:
-        parts.append((f"d.id IN ({marks(scope.documents)})", [*scope.documents]))
-    parts += [passing(one) for one in scope.filters]
-    if scope.clause is not None:
-        parts += _demanded(scope.clause)
-    return parts
+    parts = restrictions(scope, _DIALECT)
+    return parts if scope.clause is None else [*parts, *_demanded(scope.clause)]
+
+
+def _in_paths(patterns: Sequence[str]) -> Condition:
+    """Paths that fit a pattern, looked for among those that begin as it does."""
+    beginnings: list[Condition] = [
+        ("d.path >= ? AND d.path < ?", [begin, begin + LAST])
+        for begin in (beginning(pattern) for pattern in patterns)
+    ]
+    fitting: Condition = ("path_matches(d.path, ?)", ["\n".join(patterns)])
+    return joined([joined(beginnings, "OR"), fitting], "AND")
+
+
+def _in_languages(languages: Sequence[str]) -> Condition:
+    # Each is stored between two spaces.
+    return joined([("instr(d.languages, ?) > 0", [f" {name} "]) for name in languages], "OR")
+
+
+_DIALECT = Dialect(
+    tagged="d.row IN (SELECT dt.document FROM tags AS t JOIN document_tags AS dt ON dt.tag = t.row"
+    " WHERE {test})",
+    valued="d.row IN (SELECT p.document FROM property_values AS p WHERE {test})",
+    no_texts="'[]'",
+    no_languages="''",
+    in_paths=_in_paths,
+    in_languages=_in_languages,
+)
 
 
 def _demanded(clause: Clause) -> list[Condition]:
@@ -84,7 +102,7 @@ def _clause(clause: Clause, field: str | None) -> Condition:
             return _all((clause,), field)
         case InField(name, inner):
             # A field within another field is in neither.
-            return _clause(inner, name) if field in (None, name) else _NOTHING
+            return _clause(inner, name) if field in (None, name) else NOTHING
         case Without(inner):
             return negated(_clause(inner, field))
         case All(clauses):
@@ -107,7 +125,7 @@ def _any(clauses: Sequence[Clause], field: str | None) -> Condition:
     expressions = [f"({expression})" for expression in worded.values() if expression]
     together = [_matching(" OR ".join(expressions))] if expressions else []
     rest = [_clause(clause, field) for clause in worded if not worded[clause]]
-    return joined([*together, *rest], "OR") if clauses else _NOTHING
+    return joined([*together, *rest], "OR") if clauses else NOTHING
 
 
 def _split(clauses: Sequence[Clause], field: str | None) -> tuple[list[str], list[Condition]]:
@@ -148,7 +166,7 @@ def _in_turn(parts: Sequence[Condition]) -> Condition:
     SQLite looks at both sides of an AND inside of other conditions, however dear they are.
     """
     if len(parts) < 2:
-        return parts[0] if parts else _EVERYTHING
+        return parts[0] if parts else EVERYTHING
     failing = " ".join(f"WHEN NOT ({part}) THEN 0" for part, _ in parts)
     return f"CASE {failing} ELSE 1 END", [value for _, values in parts for value in values]
 
@@ -171,10 +189,6 @@ def _expression(clause: Clause, field: str | None) -> str:
             return word.join(f"({part})" for part in parts) if all(parts) else ""
         case _:
             assert_never(clause)
-
-
-_EVERYTHING: Condition = ("1", [])
-_NOTHING: Condition = ("0", [])
 
 
 def _within(field: str | None, expression: str) -> str:
@@ -226,3 +240,57 @@ def _word(word: Word) -> str:
 
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
+
+
+# As many scopes as a few callers ask for by turns.
+_KEPT = 16
+
+# With more rows than this the engine looks them up faster than it reads a list of them.
+_MOST = 20_000
+
+
+_Key = tuple[int, Scope]
+
+
+class ScopedRows:
+    """Rows by scope and state of the database; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows: Remembered[_Key, list[int]] = Remembered(_KEPT)
+        self._turns: dict[_Key, threading.Lock] = {}
+
+    def rows(self, session: Session, scope: Scope) -> list[int]:
+        """The rows of the documents in scope that the session sees."""
+        key = (session.revision(), scope)
+        with self._lock:
+            turn = self._turns.setdefault(key, threading.Lock())
+        # The lanes of a search ask at the same time; the second one waits for what the first finds.
+        with turn:
+            try:
+                known = self._rows.get(key)
+                if known is not None:
+                    return known
+                condition, values = in_scope(scope)
+                statement = f"SELECT d.row FROM documents AS d WHERE {condition}"
+                return self._rows.put(key, [row for (row,) in session.rows(statement, values)])
+            finally:
+                with self._lock:
+                    self._turns.pop(key, None)
+
+    def condition(self, session: Session, scope: Scope) -> Condition:
+        """That `d` is in scope; what the scope's demands leave is found once for all who ask."""
+        return in_scope(scope) if scope.clause is None else self.listing(session, scope, "d.row")
+
+    def hidden_too(self, _: Session, scope: Scope, *, deleted: bool) -> Condition:
+        """The same for documents that cannot be found, deleted ones or all others."""
+        return in_scope_hidden_too(scope, deleted=deleted)
+
+    def listing(self, session: Session, scope: Scope, column: str) -> Condition:
+        """That the column holds a row in scope, by a list of them where they are few."""
+        found = self.rows(session, scope)
+        # Demands are dearer to look up again than any list is to read.
+        if len(found) <= _MOST or scope.clause is not None:
+            return f"{column} IN (SELECT value FROM json_each(?))", [str(found)]
+        condition, values = in_scope(scope)
+        return f"{column} IN (SELECT d.row FROM documents AS d WHERE {condition})", values

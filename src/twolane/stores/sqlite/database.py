@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import apsw
@@ -26,8 +28,10 @@ from twolane.model.errors import (
     StoreError,
     TooSlow,
 )
-from twolane.stores.sqlite.checkpoints import Checkpoints
-from twolane.stores.sqlite.connections import CLOSED, Owned
+from twolane.model.scope import Scope
+from twolane.stores.sql.document_rows import dumped
+from twolane.stores.sql.session import Values
+from twolane.stores.sqlite.connections import CLOSED, Checkpoints, Owned
 from twolane.stores.sqlite.copying import arriving, copy_live, sync_name
 from twolane.stores.sqlite.functions import register
 from twolane.stores.sqlite.migrations import MIGRATIONS
@@ -35,8 +39,10 @@ from twolane.stores.sqlite.parts import is_newest, unsound_values
 
 log = logging.getLogger("twolane")
 
+_T = TypeVar("_T")
+
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
-SCHEMA = 4
+SCHEMA = 5
 
 # With a write-ahead log this keeps the file whole, whatever happens; a power cut may take the last
 # commits. With FULL every commit waits for the disk.
@@ -152,6 +158,17 @@ class Database:
             if self._leaves_traces:
                 self._empty_log(connection)
 
+    @contextmanager
+    def reading(self, _: Scope | None = None) -> Iterator[Session]:
+        """A session that sees one state; who asks makes no difference to a file."""
+        with self.read() as connection, connection:
+            yield Session(connection)
+
+    def writing(self, work: Callable[[Session], _T], *, sharing: bool = False) -> _T:  # noqa: ARG002
+        """What the work gives, done in one transaction as a whole or not at all."""
+        with self.write() as connection:
+            return work(Session(connection))
+
     def leave_no_trace(self) -> None:
         """Empty the log, which holds old pages, once the open transaction is committed."""
         self._leaves_traces = True
@@ -215,6 +232,61 @@ class Database:
                 reader = self._local.reader = Owned(connection)
                 self._readers.add(reader)
         return reader
+
+
+class Session:
+    """One transaction on a connection, as `twolane.stores.sql.session` describes it."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+
+    def rows(self, statement: str, values: Values = ()) -> list[Any]:
+        """All rows of a statement."""
+        return self.connection.execute(_spelled(statement), _bound(values)).fetchall()
+
+    def stream(self, statement: str, values: Values = ()) -> Iterator[Any]:
+        """The same, read one by one."""
+        return self.connection.execute(_spelled(statement), _bound(values))
+
+    def run(self, statement: str, values: Values = ()) -> int:
+        """Run a statement that gives no rows; how many it changed."""
+        self.connection.execute(_spelled(statement), _bound(values))
+        return self.connection.changes()
+
+    def run_all(self, statement: str, values: Sequence[Values]) -> None:
+        """Run a statement for each of the values, in one go."""
+        self.connection.executemany(_spelled(statement), map(_bound, values))
+
+    def revision(self) -> int:
+        """The number of the state that is read; a change of documents makes it another one."""
+        return int(self.rows("SELECT revision FROM counters")[0][0])
+
+    def unhurried(self) -> AbstractContextManager[None]:
+        """Let what is asked inside end in any case: every later question needs it as well."""
+        return deadlines.unhurried()
+
+
+# A place for a list, which SQLite takes as JSON.
+_ANY = re.compile(r"= ANY\((\?|:[a-z_]+)\)")
+_NONE = re.compile(r"<> ALL\((\?|:[a-z_]+)\)")
+
+
+@lru_cache(maxsize=512)
+def _spelled(statement: str) -> str:
+    """A statement as SQLite spells it."""
+    statement = _ANY.sub(r"IN (SELECT value FROM json_each(\1))", statement)
+    return _NONE.sub(r"NOT IN (SELECT value FROM json_each(\1))", statement)
+
+
+def _bound(values: Values) -> Any:
+    """The values with JSON in the place of lists."""
+    if isinstance(values, Mapping):
+        return {name: _bound_value(value) for name, value in values.items()}
+    return tuple([_bound_value(value) for value in values])
+
+
+def _bound_value(value: object) -> Any:
+    return dumped(value) if type(value) is list else value
 
 
 def _identity(place: str) -> tuple[int, int] | None:

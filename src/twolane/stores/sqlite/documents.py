@@ -2,343 +2,69 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import Any
 
-import apsw
-
-from twolane.model.answer import Place, Sort
-from twolane.model.document import Boilerplate, Chunk, Collection, Kind
-from twolane.model.draft import Once, Receipt, Saved
 from twolane.model.errors import StoreError
-from twolane.model.problem import FileRecord, FileState, ProblemCode
-from twolane.model.scope import EVERYBODY, Scope
-from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, Stats, Stored
-from twolane.stores.sqlite.boilerplate_keys import unpacked
+from twolane.ports.documents import Change
+from twolane.stores.sql.counting import Counted
+from twolane.stores.sql.document_rows import loaded
+from twolane.stores.sql.documents import Engine, SqlDocuments
+from twolane.stores.sql.filtering import Condition
+from twolane.stores.sql.session import Session
 from twolane.stores.sqlite.changing import Changing
-from twolane.stores.sqlite.conditions import narrower_than_usual
-from twolane.stores.sqlite.counting import Counted, count_languages
-from twolane.stores.sqlite.database import Database, rows
-from twolane.stores.sqlite.document_rows import (
-    COLUMNS,
-    LIGHT_COLUMNS,
-    document_of,
-    dumped_texts,
-    loaded,
-    stamp_of,
-)
-from twolane.stores.sqlite.expressions import Condition
-from twolane.stores.sqlite.scoped import ScopedRows
+from twolane.stores.sqlite.conditions import ScopedRows
+from twolane.stores.sqlite.database import Database
+from twolane.stores.sqlite.database import Session as SqliteSession
+from twolane.stores.sqlite.document_rows import COLUMNS, LIGHT_COLUMNS, unpacked
 from twolane.stores.sqlite.trigrams import Settling
-from twolane.text.tokens import fold
 
 log = logging.getLogger("twolane")
 
 # What writing leaves for later slows searches down, by each document that it is left for.
 _MOST_UNSETTLED = 1000
 
-_CHUNKS = """
-SELECT d.id, c.position, c.start, c."end", c.first_line, c.last_line, c.headings,
-       c.language, c.tokens, c.content_hash, c.text_hash, c.forms
-FROM documents AS d JOIN chunks AS c ON c.document = d.row
-WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY c.document, c.position"""
+_TAG_COUNTS = """
+SELECT min(t.name), count(DISTINCT dt.document) FROM document_tags AS dt
+JOIN tags AS t ON t.row = dt.tag
+WHERE dt.document IN (SELECT d.row FROM documents AS d WHERE {condition}) GROUP BY t.key"""
 
-_KNOWN = """
-SELECT path, id, modified_ns, size, content_hash, recipe, owner, NOT listed FROM documents
-WHERE path IS NOT NULL AND NOT deleted
-  AND collection = (SELECT row FROM collections WHERE name = ?)"""
-
-_LEDGER = """
-SELECT path, state, code, reason, modified_ns, size FROM ledger
-WHERE collection = (SELECT row FROM collections WHERE name = ?)"""
-
-_SORTED_BY = {
-    Sort.UPDATED: "d.updated",
-    Sort.CREATED: "d.created",
-    Sort.USED: "d.used",
-    Sort.TITLE: "d.title_key",
-    None: "NULL",
-}
+_SIZE = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
 
 
-class SqliteDocuments:
-    """The DocumentStore port."""
+def document_store(
+    database: Database, counted: Counted, scoped: ScopedRows, settling: Settling
+) -> SqlDocuments:
+    """The DocumentStore port over a file."""
 
-    def __init__(
-        self, database: Database, counted: Counted, scoped: ScopedRows, settling: Settling
-    ) -> None:
-        self._db = database
-        self._counted = counted
-        self._scoped = scoped
-        self._settling = settling
-        self._known_boilerplate: tuple[int, Boilerplate] | None = None
-
-    def collections(self, scope: Scope = EVERYBODY) -> Sequence[Collection]:
-        """All collections, by name; for an owner, those that hold a document of theirs."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                "SELECT name, root, kind, include, exclude, description FROM collections"
-                " WHERE :owner IS NULL OR row IN"
-                " (SELECT collection FROM documents WHERE owner = :owner AND NOT deleted)"
-                " ORDER BY name",
-                {"owner": scope.owner},
-            )
-        return [
-            Collection(
-                name,
-                root,
-                Kind(kind),
-                tuple(json.loads(include)),
-                tuple(json.loads(exclude)),
-                description,
-            )
-            for name, root, kind, include, exclude, description in found
-        ]
-
-    def known(self, collection: str) -> dict[str, Known]:
-        """Every path the collection holds: of documents that are not deleted, and of files."""
-        with self._db.read() as connection, connection:
-            records = {
-                path: FileRecord(
-                    path,
-                    FileState(state),
-                    stamp_of(modified, size),
-                    reason,
-                    ProblemCode(code) if code else None,
-                )
-                for path, state, code, reason, modified, size in connection.execute(
-                    _LEDGER, (collection,)
-                )
-            }
-            known = {
-                path: Known(None, one.stamp, None, record=one) for path, one in records.items()
-            }
-            for path, id, modified, size, *rest in connection.execute(_KNOWN, (collection,)):
-                content_hash, analyzer_version, owner, hidden = rest
-                known[path] = Known(
-                    id,
-                    stamp_of(modified, size),
-                    content_hash,
-                    analyzer_version,
-                    owner,
-                    bool(hidden),
-                    records.get(path),
-                )
-        return known
-
-    def apply(self, *changes: Change) -> None:
-        """Make all changes in their order, or none."""
-        if not changes:
-            return
-        with self._db.write() as connection:
-            if Changing(connection).make(changes):
-                self._db.leave_no_trace()
+    def apply(changes: Sequence[Change]) -> None:
+        with database.write() as connection:
+            if Changing(SqliteSession(connection)).make(changes):
+                database.leave_no_trace()
         try:
-            self._settling.settle(beyond=_MOST_UNSETTLED)
+            settling.settle(beyond=_MOST_UNSETTLED)
         except StoreError as error:
             # The changes are made, whatever becomes of what they left for later.
             log.info("letters are put in order later: %s", error)
 
-    def get(
-        self,
-        ids: Sequence[str],
-        scope: Scope | None = None,
-        parts: frozenset[Part] = WHOLE,
-    ) -> dict[str, Stored]:
-        """The documents with these ids that are in scope, with these parts of them."""
-        columns, tables = (
-            LIGHT_COLUMNS,
-            "documents AS d JOIN collections AS c ON c.row = d.collection",
-        )
-        if Part.TEXT in parts:
-            columns, tables = COLUMNS, f"{tables} JOIN texts AS x ON x.row = d.row"
-        sketch = "NULL"
-        if Part.SKETCH in parts:
-            sketch, tables = "s.runs", f"{tables} LEFT JOIN sketches AS s ON s.document = d.row"
-        with self._db.read() as connection, connection:
-            condition, values = ("1", []) if scope is None else self._condition(connection, scope)
-            found = rows(
-                connection,
-                f"SELECT {columns}, d.recipe, {sketch} FROM {tables}"
-                f" WHERE d.id IN (SELECT value FROM json_each(?)) AND {condition}",
-                (dumped_texts(list(ids)), *values),
-            )
-            chunks: dict[str, list[Chunk]] = {}
-            if Part.CHUNKS in parts:
-                wanted = dumped_texts([row[0] for row in found])
-                for row in connection.execute(_CHUNKS, (wanted,)):
-                    chunks.setdefault(row[0], []).append(_chunk(row))
-        return {
-            row[0]: Stored(document_of(row), row[-2], tuple(chunks.get(row[0], ())), row[-1] or b"")
-            for row in found
-        }
-
-    def list(
-        self,
-        scope: Scope,
-        sort: Sort | None = None,
-        *,
-        reverse: bool = False,
-        after: Place | None = None,
-        limit: int | None = None,
-        among: Among = Among.VISIBLE,
-    ) -> Sequence[Place]:
-        """The next documents in scope in this order."""
-        column = _SORTED_BY[sort]
-        downwards = (sort != Sort.TITLE) != reverse
-        with self._db.read() as connection, connection:
-            if among == Among.VISIBLE:
-                condition, values = self._condition(connection, scope)
-            else:
-                condition, values = _hidden_too(scope, deleted=among == Among.DELETED)
-            if after is not None:
-                behind, bound = _behind(column, after, downwards)
-                condition, values = f"({condition}) AND ({behind})", [*values, *bound]
-            found = rows(
-                connection,
-                f"SELECT {column}, d.id FROM documents AS d WHERE {condition}"
-                f" ORDER BY {column} {'DESC' if downwards else 'ASC'} NULLS LAST, d.id LIMIT ?",
-                (*values, -1 if limit is None else limit),
-            )
-        return [Place(key, id) for key, id in found]
-
-    def facets(self, scope: Scope) -> Facets:
-        """How the documents in scope are spread over kinds, collections, tags and languages."""
-        with self._db.read() as connection, connection:
-            condition, values = self._condition(connection, scope)
-            held = f"FROM documents AS d WHERE {condition} GROUP BY 1 ORDER BY 1"
-            kinds = rows(connection, f"SELECT d.kind, count(*) {held}", values)
-            spoken = rows(connection, f"SELECT d.languages, count(*) {held}", values)
-            collections = rows(
-                connection,
-                "SELECT (SELECT name FROM collections WHERE row = d.collection), count(*) " + held,
-                values,
-            )
-            tags = rows(
-                connection,
-                "SELECT min(t.name), count(DISTINCT dt.document) FROM document_tags AS dt"
-                " JOIN tags AS t ON t.row = dt.tag"
-                f" WHERE dt.document IN (SELECT d.row FROM documents AS d WHERE {condition})"
-                " GROUP BY t.key ORDER BY 1",
-                values,
-            )
-        return Facets(dict(kinds), dict(collections), dict(tags), count_languages(spoken))
-
-    def resolve(self, names: Sequence[str], scope: Scope) -> Sequence[str]:
-        """Ids of the documents in scope that go by the first of the names that any goes by."""
-        with self._db.read() as connection, connection:
-            condition, values = self._condition(connection, scope)
-            for name in names:
-                keys = ("id", name), ("path", name), ("url", name), ("title_key", fold(name))
-                for column, key in keys:
-                    found = rows(
-                        connection,
-                        f"SELECT d.id FROM documents AS d WHERE d.{column} = ? AND {condition}"
-                        " ORDER BY d.id",
-                        (key, *values),
-                    )
-                    if found:
-                        return [id for (id,) in found]
-            # These looks through all documents are a last resort.
-            if ending := [name for name in names if name and "\n" not in name]:
-                found = rows(
-                    connection,
-                    "SELECT d.id FROM documents AS d"
-                    f" WHERE path_ends_in(d.path, ?) AND {condition} ORDER BY d.id",
-                    ("\n".join(ending), *values),
-                )
-                if found:
-                    return [id for (id,) in found]
-            held = rows(
-                connection,
-                "SELECT d.id, d.aliases FROM documents AS d"
-                f" WHERE d.aliases <> '[]' AND {condition}",
-                values,
-            )
-        keys_of = {id: set(map(fold, loaded(aliases))) for id, aliases in held}
-        return sorted(id for id, known in keys_of.items() if names and fold(names[0]) in known)
-
-    def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:
-        """Counts and names over the documents in scope."""
-        with self._db.read() as connection, connection:
-            if scope.is_all_of_owner:
-                said = self._counted.said(connection, scope.owner)
-            else:
-                said = self._counted.count(connection, *self._condition(connection, scope))
-            number = 0
-            if chunks:
-                condition, values = self._condition(connection, scope)
-                number = connection.execute(
-                    "SELECT count(*) FROM chunks WHERE document IN"
-                    f" (SELECT d.row FROM documents AS d WHERE {condition})",
-                    values,
-                ).get
-            size = connection.pragma("page_count") * connection.pragma("page_size")
-            revision = connection.execute("SELECT revision FROM counters").get
-        return Stats(
-            documents=said.documents,
-            languages=said.languages,
-            kinds=said.kinds,
-            properties=said.properties,
-            bytes=size,
-            revision=str(revision),
-            chunks=number,
-        )
-
-    def receipt(self, owner: str, key: str) -> Receipt | None:
-        """What became of the owner's request with this key, if that is still known."""
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                "SELECT asked, saved, at FROM receipts WHERE owner = ? AND key = ?",
-                (owner, key),
-            )
-        if not found:
-            return None
-        ((asked, saved, at),) = found
-        told = tuple(Saved(*one) for one in json.loads(saved))
-        return Receipt(owner, Once(key, asked), told, datetime.fromtimestamp(at, UTC))
-
-    def boilerplate(self) -> Boilerplate:
-        """The boilerplate as it was last detected."""
-        with self._db.read() as connection:
-            ((documents, times),) = rows(connection, "SELECT documents, times FROM learned")
-            known = self._known_boilerplate
-            if known is None or known[0] != times:
-                keys = frozenset(key for (key,) in rows(connection, "SELECT key FROM forms"))
-                known = self._known_boilerplate = times, Boilerplate(keys, documents)
-        return known[1]
-
-    def _condition(self, connection: apsw.Connection, scope: Scope) -> Condition:
-        return self._scoped.demanded(connection, scope)
-
-
-def _chunk(row: Any) -> Chunk:
-    """The chunk of a row that begins with the id of its document."""
-    _, position, start, end, first, last, headings, language, tokens, content, text, keys = row
-    path = tuple(loaded(headings))
-    return Chunk(
-        position, start, end, first, last, path, language, tokens, content, text, unpacked(keys)
+    engine = Engine(
+        columns=COLUMNS,
+        light_columns=LIGHT_COLUMNS,
+        texts=loaded,
+        no_texts="'[]'",
+        keys=unpacked,
+        tag_counts=_TAG_COUNTS,
+        path_ends_in=_path_ends_in,
+        size=lambda session: int(session.rows(_SIZE)[0][0]),
+        apply=apply,
     )
+    return SqlDocuments(database, engine, scoped, counted)
 
 
-def _hidden_too(scope: Scope, *, deleted: bool) -> Condition:
-    """The scope's condition without that a document must not be hidden."""
-    condition, values = narrower_than_usual(scope) or ("1", [])
-    archived = "" if scope.archived else " AND NOT d.archived"
-    return f"({condition}) AND d.deleted = ?{archived}", [*values, deleted]
-
-
-def _behind(column: str, after: Place, downwards: bool) -> Condition:
-    """What comes after a place: what has no value comes last, and equal values go by id."""
-    if after.key is None:
-        return f"{column} IS NULL AND d.id > ?", [after.id]
-    sign = "<" if downwards else ">"
-    return (
-        f"{column} {sign} ? OR ({column} = ? AND d.id > ?) OR {column} IS NULL",
-        [after.key, after.key, after.id],
+def _path_ends_in(session: Session, names: Sequence[str], condition: Condition) -> list[str]:
+    test, values = condition
+    found = session.rows(
+        f"SELECT d.id FROM documents AS d WHERE path_ends_in(d.path, ?) AND {test} ORDER BY d.id",
+        ("\n".join(names), *values),
     )
+    return [id for (id,) in found]

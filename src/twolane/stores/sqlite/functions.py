@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from twolane.stores.sqlite.document_rows import loaded
+from twolane.stores.sql.document_rows import loaded
 from twolane.stores.sqlite.seals import seal
 from twolane.text.globs import matches_any
 from twolane.text.links import path_ends_in

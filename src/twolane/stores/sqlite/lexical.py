@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import apsw
-
 from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.scope import Scope, Word
 from twolane.ports.lexical import Likeness
-from twolane.stores.sqlite.conditions import match_any, narrower_than_usual
-from twolane.stores.sqlite.counting import document_frequency
-from twolane.stores.sqlite.database import rows
-from twolane.stores.sqlite.document_rows import dumped_texts
-from twolane.stores.sqlite.expressions import Condition
+from twolane.stores.sql.filtering import Condition
+from twolane.stores.sql.session import Session
+from twolane.stores.sqlite.conditions import is_narrow, match_any
 from twolane.stores.sqlite.substrings import SqliteSubstrings
 from twolane.stores.term_counts import TermCounter
 
@@ -34,7 +30,7 @@ ORDER BY bm25(words, {weights}), rowid LIMIT ?"""
 _LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
 
 _BY_ID = """
-SELECT row FROM documents WHERE listed AND id IN (SELECT value FROM json_each(?))"""
+SELECT row FROM documents WHERE listed AND id = ANY(?)"""
 
 
 class SqliteLexical(SqliteSubstrings):
@@ -48,20 +44,21 @@ class SqliteLexical(SqliteSubstrings):
         every: bool,
         limit: int,
         count: Sequence[Word] | None = None,
+        sequence: Sequence[Word] | None = None,
     ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
         # One snapshot, so that the rows in scope are those that the words are looked up in.
-        with self._db.read() as connection, connection:
+        with self._db.reading() as session:
             if words:
-                condition, values = self._rows_in(connection, scope)
+                condition, values = self._rows_in(session, scope)
                 pool = _MATCHING.format(condition=condition, weights=_POOL_WEIGHTS)
                 bound = [match_any(words, every=every), *values, limit]
             else:
-                condition, values = self._scoped.demanded(connection, scope)
+                condition, values = self._scoped.condition(session, scope)
                 pool = _LISTED.format(condition=condition)
                 bound = [*values, limit]
-            found = rows(connection, _STREAMS.format(pool=pool), bound)
-        counter = TermCounter(words if count is None else count)
+            found = session.rows(_STREAMS.format(pool=pool), bound)
+        counter = TermCounter(words if count is None else count, sequence)
         return [counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found]
 
     def term_frequencies(
@@ -71,41 +68,28 @@ class SqliteLexical(SqliteSubstrings):
         sequence: Sequence[Word] | None = None,
     ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
-        with self._db.read() as connection:
-            found = rows(connection, _STREAMS.format(pool=_BY_ID), (dumped_texts(list(ids)),))
+        with self._db.reading() as session:
+            found = session.rows(_STREAMS.format(pool=_BY_ID), (list(ids),))
         counter = TermCounter(words, sequence)
         return {row[0]: counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found}
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:
         """The owner's documents, how many of them hold each term, and average field lengths."""
-        with self._db.read() as connection:
-            totals = self._counted.totals(connection)
-            said = self._counted.said(connection, scope.owner)
-            held: dict[str, int] = {}
-            for word in words:
-                for key, term in zip(word.keys, word.terms, strict=True):
-                    asked = term, word.prefix
-                    if asked not in said.document_frequency:
-                        said.document_frequency[asked] = document_frequency(
-                            connection, *asked, said.rows
-                        )
-                    held[key] = said.document_frequency[asked]
-        return Frequencies(
-            totals.documents if said.rows is None else said.documents, held, totals.averages
-        )
+        with self._db.reading(scope) as session:
+            return self._counted.document_frequencies(session, words, scope.owner)
 
     def similar_terms(
         self, term: str, scope: Scope, likeness: Likeness, *, edits: int = 1, limit: int
     ) -> list[str]:
         """Terms of the owner's documents that are like this one, at most `limit`."""
-        with self._db.read() as connection:
-            vocabulary = self._counted.vocabulary(connection, scope.owner)
+        with self._db.reading(scope) as session:
+            vocabulary = self._counted.vocabulary(session, scope.owner)
         return vocabulary.like(term, likeness, edits=edits, limit=limit)
 
-    def _rows_in(self, connection: apsw.Connection, scope: Scope) -> Condition:
+    def _rows_in(self, session: Session, scope: Scope) -> Condition:
         """The scope as a condition on the full-text index's row."""
-        if narrower_than_usual(scope) is not None:
-            return self._scoped.condition(connection, scope, "+words.rowid")
+        if is_narrow(scope):
+            return self._scoped.listing(session, scope, "+words.rowid")
         if scope.archived:
             return "1", []
         return "+words.rowid NOT IN (SELECT row FROM documents WHERE archived)", []

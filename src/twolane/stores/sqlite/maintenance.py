@@ -11,15 +11,15 @@ import apsw
 
 from twolane.model.errors import BadInput, NotADatabase, StoreError
 from twolane.model.problem import Problem, ProblemCode
+from twolane.stores.sql.generations import strangers
 from twolane.stores.sqlite.copying import arriving
-from twolane.stores.sqlite.database import Database
+from twolane.stores.sqlite.database import Database, Session
 from twolane.stores.sqlite.parts import missing, unsound_values
 from twolane.stores.sqlite.repairing import (
     bad_vectors,
     repair,
     totals,
     words_disagree,
-    wrong_fingerprints,
 )
 from twolane.stores.sqlite.seals import broken_seals, unsealed
 from twolane.stores.sqlite.trigrams import Settling, stray_trigrams
@@ -65,6 +65,10 @@ class SqliteMaintenance:
         self._db = database
         self._settling = settling
         self.location = str(database.path)
+
+    def degraded(self) -> str | None:
+        """Nothing: a file needs nothing that could be missing."""
+        return None
 
     def check(self) -> list[Problem]:
         """Everything that is wrong with the file; empty when it is sound."""
@@ -209,7 +213,7 @@ def _wrong_totals(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
 
 
 def _wrong_spaces(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
-    for number in wrong_fingerprints(connection):
+    for number in strangers(Session(connection)):
         yield f"generation {number}", "its fingerprint is not that of its space"
 
 

@@ -65,4 +65,7 @@ CREATE TRIGGER documents_gone AFTER DELETE ON documents BEGIN
 END;
 {SEAL_ALL};
 """,
+    4: """
+ALTER TABLE generations ADD COLUMN answered_by TEXT NOT NULL DEFAULT '';
+""",
 }

@@ -15,8 +15,8 @@ from typing import Any
 import apsw
 
 from twolane.model.document import Kind, TitleOrigin
+from twolane.stores.sql.document_rows import dumped, dumped_texts, loaded
 from twolane.stores.sqlite.database import rows
-from twolane.stores.sqlite.document_rows import dumped, dumped_texts, loaded
 from twolane.stores.sqlite.versions import free_row
 from twolane.text.tokens import fold, stream
 

@@ -11,7 +11,8 @@ import apsw
 
 from twolane.model.document import FIELDS
 from twolane.model.problem import Problem, ProblemCode
-from twolane.model.space import Space
+from twolane.stores.sql.generations import mend
+from twolane.stores.sqlite.database import Session
 from twolane.stores.sqlite.parts import make, mend_values, missing, parts, unsound_values
 from twolane.stores.sqlite.recovering import (
     make_readable,
@@ -24,17 +25,6 @@ from twolane.stores.sqlite.seals import broken_seals, seal_everything, unsealed
 from twolane.stores.sqlite.trigrams import stray_trigrams
 
 Step = Callable[[apsw.Connection], str | None]
-
-
-def wrong_fingerprints(connection: apsw.Connection) -> list[int]:
-    """Generations whose fingerprint is not that of their space: nobody knows what they hold."""
-    return [
-        number
-        for number, fingerprint, space in connection.execute(
-            "SELECT number, fingerprint, space FROM generations"
-        )
-        if not _belongs(fingerprint, space)
-    ]
 
 
 def bad_vectors(connection: apsw.Connection) -> list[int]:
@@ -238,19 +228,7 @@ def _totals(connection: apsw.Connection) -> str | None:
 
 
 def _generations(connection: apsw.Connection) -> str | None:
-    said = []
-    for number in wrong_fingerprints(connection):
-        connection.execute("DELETE FROM generations WHERE number = ?", (number,))
-        said.append(f"generation {number} dropped: its space is not known")
-    # Of several that serve, the one that knows most is kept.
-    serving = connection.execute(
-        "SELECT g.number FROM generations AS g WHERE g.state = 'serving' ORDER BY"
-        " (SELECT count(*) FROM vectors AS v WHERE v.generation = g.number), g.number"
-    ).fetchall()
-    for (spare,) in serving[:-1]:
-        connection.execute("UPDATE generations SET state = 'retired' WHERE number = ?", (spare,))
-        said.append(f"generation {spare} retired: another one serves")
-    return "; ".join(said) or None
+    return "; ".join(mend(Session(connection))) or None
 
 
 def _vectors(connection: apsw.Connection) -> str | None:
@@ -322,13 +300,6 @@ def totals(connection: apsw.Connection) -> tuple[tuple[int, ...], tuple[int, ...
     ).fetchone()
     kept = connection.execute(f"SELECT documents, {', '.join(FIELDS)} FROM totals").fetchone()
     return tuple(kept or ()), tuple(counted or ())
-
-
-def _belongs(fingerprint: str, space: str) -> bool:
-    try:
-        return Space(**_read(space)).fingerprint == fingerprint
-    except TypeError:
-        return False
 
 
 def _read(space: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
--- Schema 4. One file holds documents, their words, their vectors and the work that is left.
+-- Schema 5. One file holds documents, their words, their vectors and the work that is left.
 --
 -- What REFERENCES says is looked at by `doctor`, not at every row that is written: that takes as
 -- long as an index. Triggers take along what belongs to a row that goes.
@@ -364,13 +364,15 @@ CREATE TABLE seals(
 
 CREATE INDEX chunks_by_content ON chunks(content_hash);
 
+-- `answered_by` is what a server called the model that made the vectors.
 CREATE TABLE generations(
     number      INTEGER PRIMARY KEY AUTOINCREMENT,
     fingerprint TEXT NOT NULL,
     space       TEXT NOT NULL,
     state       TEXT NOT NULL,
     rate        REAL,
-    reason      TEXT
+    reason      TEXT,
+    answered_by TEXT NOT NULL DEFAULT ''
 );
 
 -- The mean vector of each language, by which a generation's vectors were centred, and how many

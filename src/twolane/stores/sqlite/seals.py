@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from twolane.stores.sqlite.document_rows import dumped
+from twolane.stores.sql.document_rows import dumped
 
 # What only a write of the whole document changes: flags, times, tags and ids change without one.
 _OF_DOCUMENT = (

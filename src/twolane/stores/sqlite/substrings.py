@@ -12,9 +12,9 @@ import apsw
 
 from twolane.model.candidate import Match, Names
 from twolane.model.scope import Scope
-from twolane.stores.sqlite.counting import Counted
-from twolane.stores.sqlite.database import Database, rows
-from twolane.stores.sqlite.scoped import ScopedRows
+from twolane.stores.sql.counting import Counted
+from twolane.stores.sqlite.conditions import ScopedRows
+from twolane.stores.sqlite.database import Database, Session
 from twolane.stores.sqlite.trigrams import (
     CALLED_COLUMNS,
     NAME_COLUMNS,
@@ -79,8 +79,8 @@ class SqliteSubstrings:
         found: dict[str, Match] = {}
         # One snapshot, so that what is unsettled fits to the trigrams.
         # When the time is over, what was found until then is the answer.
-        with self._db.read() as connection, connection, suppress(apsw.InterruptError):
-            for match in self._matches(connection, needle, scope):
+        with self._db.reading() as session, suppress(apsw.InterruptError):
+            for match in self._matches(session, needle, scope):
                 found.setdefault(match.id, match)
                 if len(found) >= limit:
                     break
@@ -92,35 +92,35 @@ class SqliteSubstrings:
         if not groups:
             return []
         found: dict[str, Names] = {}
-        with self._db.read() as connection, connection:
-            condition, values = self._scoped.demanded(connection, scope)
+        with self._db.reading() as session:
+            condition, values = self._scoped.condition(session, scope)
             expression = " OR ".join(
                 f"({' AND '.join(holding(piece) for piece in group)})" for group in groups
             )
             offered = _OFFERED.format(
                 columns=CALLED_COLUMNS, table="name_trigrams", condition=condition
             )
-            for row in connection.execute(f"{offered} LIMIT ?", (expression, *values, limit)):
+            for row in session.stream(f"{offered} LIMIT ?", (expression, *values, limit)):
                 found[row[0]] = names_of(row)
             unsettled = _UNSETTLED.format(columns=CALLED_COLUMNS, condition=condition)
-            for row in connection.execute(unsettled, values):
+            for row in session.stream(unsettled, values):
                 names = names_of(row)
                 spelling = lines(names)
                 if any(all(piece in spelling for piece in group) for group in groups):
                     found[names.id] = names
         return list(found.values())[:limit]
 
-    def _matches(self, connection: apsw.Connection, needle: str, scope: Scope) -> Iterator[Match]:
+    def _matches(self, session: Session, needle: str, scope: Scope) -> Iterator[Match]:
         """All that hold the needle, names before texts; a document may come more than once."""
-        condition, values = self._scoped.demanded(connection, scope)
+        condition, values = self._scoped.condition(session, scope)
 
         def offered(columns: str, table: str, expression: str) -> Iterator[Any]:
             statement = _OFFERED.format(columns=columns, table=table, condition=condition)
-            return connection.execute(statement, (expression, *values))
+            return session.stream(statement, (expression, *values))
 
         def unsettled(columns: str) -> Iterator[Any]:
             statement = _UNSETTLED.format(columns=columns, condition=condition)
-            return (row for row in connection.execute(statement, values) if may_hold(row, needle))
+            return (row for row in session.stream(statement, values) if may_hold(row, needle))
 
         may_hold = _may_hold if _ESCAPED.isdisjoint(needle) else lambda row, needle: True
         if len(needle) < SHORTEST:
@@ -128,10 +128,10 @@ class SqliteSubstrings:
 
             def begun(columns: str) -> Iterator[Any]:
                 if word:
-                    return offered(columns, "words", _begun(self._vocabulary(connection), needle))
+                    return offered(columns, "words", _begun(self._vocabulary(session), needle))
                 # Signs are in no index of words, and too short for trigrams.
                 every = _EVERY.format(columns=columns, condition=condition)
-                return (row for row in connection.execute(every, values) if may_hold(row, needle))
+                return (row for row in session.stream(every, values) if may_hold(row, needle))
 
             for row in begun(NAME_COLUMNS):
                 names = [field for field in name_fields(row) if field[0] != "path"]
@@ -142,16 +142,16 @@ class SqliteSubstrings:
         named = offered(NAME_COLUMNS, "name_trigrams", holding(loose(needle)))
         for row in chain(named, unsettled(NAME_COLUMNS)):
             yield from _match(row, needle, name_fields(row))
-        if rows(connection, "SELECT texts FROM trigrams")[0][0]:
+        if session.rows("SELECT texts FROM trigrams")[0][0]:
             table, expression = "text_trigrams", holding(needle)
         else:
-            table, expression = "words", _words_with(self._vocabulary(connection), needle)
+            table, expression = "words", _words_with(self._vocabulary(session), needle)
         told = offered(_TOLD, table, expression) if expression else iter(())
         for row in chain(told, unsettled(_TOLD)):
             yield from _match(row, needle, text_fields(row[2:], needle))
 
-    def _vocabulary(self, connection: apsw.Connection) -> Vocabulary:
-        return self._counted.vocabulary(connection, None)
+    def _vocabulary(self, session: Session) -> Vocabulary:
+        return self._counted.vocabulary(session, None)
 
 
 def _begun(vocabulary: Vocabulary, needle: str) -> str:

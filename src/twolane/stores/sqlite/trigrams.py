@@ -14,8 +14,8 @@ from typing import Any
 import apsw
 
 from twolane.model.candidate import Names
+from twolane.stores.sql.document_rows import loaded
 from twolane.stores.sqlite.database import Database, rows
-from twolane.stores.sqlite.document_rows import loaded
 from twolane.text.names import lines
 from twolane.text.substrings import body_fields, spelled
 

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-import apsw
-
-from twolane.embedding.vector_checks import check_vectors
 from twolane.model import deadlines
 from twolane.model.candidate import NearChunk, Neighbour
 from twolane.model.scope import Scope
 from twolane.model.space import Generation, GenerationState, Space
 from twolane.ports.vectors import Mean, NewVector, PassageVector
-from twolane.stores.sqlite.conditions import narrower_than_usual
-from twolane.stores.sqlite.database import Database, rows
-from twolane.stores.sqlite.document_rows import dumped_texts
-from twolane.stores.sqlite.scoped import ScopedRows
-from twolane.stores.sqlite.versions import demand_generation
+from twolane.stores.sql.generations import Generations, check, set_means
+from twolane.stores.sql.session import Session
+from twolane.stores.sqlite.conditions import ScopedRows, is_narrow
+from twolane.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
     from twolane.stores.sqlite.matrix import VectorCache
-
-# A row number of vectors only grows.
-_GENERATIONS = """
-SELECT number, space, state, reason,
-       coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vectors'), 0)
-FROM generations ORDER BY number"""
 
 _OF_DOCUMENTS = """
 SELECT d.id, c.position, v.vector, s.codes
 FROM documents AS d JOIN chunks AS c ON c.document = d.row
 JOIN vectors AS v ON v.generation = :generation AND v.content_hash = c.content_hash
 LEFT JOIN sentences AS s ON s.generation = v.generation AND s.content_hash = v.content_hash
-WHERE d.listed AND d.id IN (SELECT value FROM json_each(:ids)) ORDER BY d.id, c.position"""
+WHERE d.listed AND d.id = ANY(:ids) ORDER BY d.id, c.position"""
 
 # Passages that some document holds.
 _HELD = """
@@ -55,10 +43,13 @@ GROUP BY v.content_hash ORDER BY v.content_hash LIMIT :size"""
 
 _TIMES = "SELECT content_hash, at FROM vectors WHERE generation = ?"
 
+# Those that are not named are gone when all are centred anew.
+_KEEP_ONLY = "DELETE FROM vectors WHERE generation = ? AND content_hash <> ALL(?)"
+
 _CODES = """
 SELECT v.row, s.codes FROM vectors AS v JOIN sentences AS s
     ON s.generation = v.generation AND s.content_hash = v.content_hash
-WHERE v.row IN (SELECT value FROM json_each(?))"""
+WHERE v.row = ANY(?)"""
 
 
 class SqliteVectors:
@@ -70,73 +61,36 @@ class SqliteVectors:
         self._db = database
         self._clock = clock
         self._scoped = scoped
+        self._generations = generations_of(database)
         self._cached: dict[int, VectorCache] = {}
 
     def generations(self) -> list[Generation]:
         """All generations, oldest first; what is kept in memory of others is let go."""
-        with self._db.read() as connection:
-            held = _generations(connection)
+        held = self._generations.all()
         for gone in set(self._cached) - {one.number for one in held}:
             self._cached.pop(gone, None)
         return held
 
     def open_generation(self, space: Space) -> Generation:
         """The generation of this space, created if there is none; a retired one fills again."""
-        with self._db.write() as connection:
-            held = _generations(connection)
-            serving = any(other.state == GenerationState.SERVING for other in held)
-            state = GenerationState.FILLING if serving else GenerationState.SERVING
-            for generation in reversed(held):
-                if generation.space == space:
-                    if generation.state == GenerationState.RETIRED:
-                        _set_state(connection, generation.number, state, None)
-                        return replace(generation, state=state)
-                    return generation
-            number = connection.execute(
-                "INSERT INTO generations(fingerprint, space, state) VALUES (?,?,?)"
-                " RETURNING number",
-                (space.fingerprint, json.dumps(asdict(space)), str(state)),
-            ).get
-        return Generation(number, space, state)
+        return self._generations.open(space)
 
     def set_state(
         self, states: Mapping[int, GenerationState | None], reason: str | None = None
     ) -> None:
         """Give generations other states, all at once for every reader; None drops one."""
-        with self._db.write() as connection:
-            changed = dict(states)
-            for one in _generations(connection):
-                if one.state == GenerationState.SERVING:
-                    if GenerationState.SERVING not in states.values():
-                        changed.pop(one.number, None)
-                    else:
-                        changed.setdefault(one.number, GenerationState.RETIRED)
-            for number, state in changed.items():
-                if state is None:
-                    connection.execute("DELETE FROM generations WHERE number = ?", (number,))
-                else:
-                    demand_generation(connection, number)
-                    why = reason if state == GenerationState.HELD else None
-                    _set_state(connection, number, state, why)
-        for number, state in changed.items():
+        for number, state in self._generations.set_state(states, reason).items():
             if state in (None, GenerationState.RETIRED):
                 # Its vectors may take much memory, and searches are done with them.
                 self._cached.pop(number, None)
 
+    def note_model(self, generation: int, name: str) -> str:
+        """Keep what a server called the model of this generation; the first name stays."""
+        return self._generations.note_model(generation, name)
+
     def means(self, generation: int) -> dict[str, Mean]:
         """What the generation's vectors were centred by, by language."""
-        import numpy as np
-
-        with self._db.read() as connection:
-            found = rows(
-                connection,
-                "SELECT language, mean, passages FROM means WHERE generation = ?",
-                (generation,),
-            )
-        return {
-            language: Mean(np.frombuffer(mean, "<f4"), passages)
-            for language, mean, passages in found
-        }
+        return self._generations.means(generation)
 
     def add(
         self,
@@ -149,20 +103,20 @@ class SqliteVectors:
         fresh = list(vectors)
         if not fresh and means is None:
             return
-        with self._db.write() as connection:
-            demand_generation(connection, generation)
+
+        def put(session: Session) -> None:
+            space = self._generations.demand(session, generation).space
             embedded_at: Mapping[str, float | None] = {}
             if means is not None:
                 # Vectors that are only centred anew were embedded when they were.
-                embedded_at = dict(rows(connection, _TIMES, (generation,)))
-                connection.execute(
-                    "DELETE FROM vectors WHERE generation = ?"
-                    " AND content_hash NOT IN (SELECT value FROM json_each(?))",
-                    (generation, dumped_texts([one.content_hash for one in fresh])),
-                )
-                _set_means(connection, generation, means)
+                embedded_at = dict(session.rows(_TIMES, (generation,)))
+                session.run(_KEEP_ONLY, (generation, [one.content_hash for one in fresh]))
+                set_means(session, generation, means)
             if fresh:
-                _add(connection, generation, fresh, self._clock(), embedded_at)
+                check(fresh, space)
+                _add(session, generation, fresh, self._clock(), embedded_at)
+
+        self._db.writing(put)
 
     def nearest(
         self,
@@ -177,12 +131,10 @@ class SqliteVectors:
         """Documents in scope by their best chunk's dot product with `vector`, best first."""
         cache = self._cache(generation)
         # One snapshot, so that the rows in scope are rows that the matrix knows.
-        with self._db.read() as connection, connection:
+        with self._db.reading() as session:
             with deadlines.unhurried():
-                cache.refresh(connection)
-            allowed = None
-            if narrower_than_usual(scope) is not None:
-                allowed = self._scoped.rows(connection, scope)
+                cache.refresh(session.connection)
+            allowed = self._scoped.rows(session, scope) if is_narrow(scope) else None
             best = cache.nearest(
                 vector,
                 allowed=allowed,
@@ -193,14 +145,13 @@ class SqliteVectors:
             )
             named = {
                 row: (id, tuple(languages.split()))
-                for row, id, languages in connection.execute(
-                    "SELECT row, id, languages FROM documents"
-                    " WHERE row IN (SELECT value FROM json_each(?))",
-                    (str([one.document for one in best]),),
+                for row, id, languages in session.rows(
+                    "SELECT row, id, languages FROM documents WHERE row = ANY(?)",
+                    ([one.document for one in best],),
                 )
             }
             shown = [row for one in best for _, _, row in one.chunks] if detail else []
-            codes: dict[int, bytes] = dict(rows(connection, _CODES, (str(shown),)))
+            codes: dict[int, bytes] = dict(session.rows(_CODES, (shown,)))
         found = [
             Neighbour(
                 *named[one.document],
@@ -222,10 +173,10 @@ class SqliteVectors:
         """The vectors of documents that were found in scope before, by id."""
         import numpy as np
 
-        asked = {"generation": generation, "ids": dumped_texts(list(ids))}
+        asked = {"generation": generation, "ids": list(ids)}
         held: dict[str, list[PassageVector]] = {}
-        with self._db.read() as connection:
-            for id, position, vector, codes in connection.execute(_OF_DOCUMENTS, asked):
+        with self._db.reading() as session:
+            for id, position, vector, codes in session.rows(_OF_DOCUMENTS, asked):
                 one = PassageVector(position, np.frombuffer(vector, "<f4").copy(), codes or b"")
                 held.setdefault(id, []).append(one)
         return held
@@ -234,9 +185,8 @@ class SqliteVectors:
         """Vectors of passages that can be found, at most `size`, with the lowest hashes."""
         import numpy as np
 
-        with self._db.read() as connection:
-            asked = {"generation": generation, "size": size}
-            found = rows(connection, _SAMPLE, asked)
+        with self._db.reading() as session:
+            found = session.rows(_SAMPLE, {"generation": generation, "size": size})
         return [(id, np.frombuffer(vector, "<f4")) for id, vector in found]
 
     def _cache(self, generation: int) -> VectorCache:
@@ -246,26 +196,22 @@ class SqliteVectors:
         return cache or self._cached.setdefault(generation, VectorCache(generation))
 
 
+def generations_of(database: Database) -> Generations:
+    """The generations of a file; a row number of vectors only grows."""
+    grown = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vectors'), 0)"
+    return Generations(database, grown)
+
+
 def _add(
-    connection: apsw.Connection,
+    session: Session,
     generation: int,
     fresh: Sequence[NewVector],
     now: float,
     embedded_at: Mapping[str, float | None],
 ) -> None:
-    import numpy as np
-
-    (space,) = [one.space for one in _generations(connection) if one.number == generation]
-    try:
-        matrix = np.stack([one.vector for one in fresh])
-    except ValueError:
-        # Rows of different lengths do not stack; the check names what was expected.
-        matrix = np.empty((0, 0), np.float32)
-    check_vectors(matrix, count=len(fresh), dimensions=space.dimensions)
-    hashes = dumped_texts([one.content_hash for one in fresh])
-    held = {content for (content,) in connection.execute(_HELD, (hashes,))}
+    held = {content for (content,) in session.rows(_HELD, ([one.content_hash for one in fresh],))}
     kept = [one for one in fresh if one.content_hash in held]
-    connection.executemany(
+    session.run_all(
         "INSERT OR REPLACE INTO vectors(generation, content_hash, vector, at) VALUES (?,?,?,?)",
         [
             (
@@ -277,34 +223,7 @@ def _add(
             for one in kept
         ],
     )
-    connection.executemany(
+    session.run_all(
         "INSERT OR REPLACE INTO sentences(generation, content_hash, codes) VALUES (?,?,?)",
         [(generation, one.content_hash, one.sentences) for one in kept if one.sentences],
-    )
-
-
-def _set_means(connection: apsw.Connection, generation: int, means: Mapping[str, Mean]) -> None:
-    connection.execute("DELETE FROM means WHERE generation = ?", (generation,))
-    connection.executemany(
-        "INSERT INTO means(generation, language, mean, passages) VALUES (?,?,?,?)",
-        [
-            (generation, language, one.vector.astype("<f4").tobytes(), one.passages)
-            for language, one in means.items()
-        ],
-    )
-
-
-def _generations(connection: apsw.Connection) -> list[Generation]:
-    return [
-        Generation(number, Space(**json.loads(space)), GenerationState(state), reason, revision)
-        for number, space, state, reason, revision in connection.execute(_GENERATIONS)
-    ]
-
-
-def _set_state(
-    connection: apsw.Connection, number: int, state: GenerationState, reason: str | None
-) -> None:
-    connection.execute(
-        "UPDATE generations SET state = ?, reason = ? WHERE number = ?",
-        (str(state), reason, number),
     )

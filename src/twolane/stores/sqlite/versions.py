@@ -1,37 +1,14 @@
-"""What a writing transaction owes to others: versions that hold, a revision, nothing left over."""
+"""What a writing transaction owes to others: a revision, free rows, nothing left over."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import apsw
 
-from twolane.model.errors import Conflict, StoreError
-from twolane.stores.sqlite.boilerplate_keys import forget_boilerplate
+from twolane.stores.sql.document_rows import dumped, dumped_texts
 from twolane.stores.sqlite.database import rows
-from twolane.stores.sqlite.document_rows import dumped, dumped_texts
-
-
-def demand_versions(connection: apsw.Connection, expected: Mapping[str, int]) -> None:
-    """Raise Conflict unless each document has its version; 0 is one that is not there."""
-    if not expected:
-        return
-    held = dict(
-        rows(
-            connection,
-            "SELECT id, version FROM documents WHERE id IN (SELECT value FROM json_each(?))",
-            (dumped(list(expected)),),
-        )
-    )
-    for id, version in expected.items():
-        if held.get(id, 0) != version:
-            raise Conflict(id, version, held.get(id, 0))
-
-
-def demand_generation(connection: apsw.Connection, number: int) -> None:
-    """Raise StoreError unless there is the generation; another process may have dropped it."""
-    if not rows(connection, "SELECT 1 FROM generations WHERE number = ?", (number,)):
-        raise StoreError(f"there is no generation {number}; `twolane status` lists them")
+from twolane.stores.sqlite.document_rows import unpacked
 
 
 def next_revision(connection: apsw.Connection) -> int:
@@ -101,7 +78,7 @@ def wipe(connection: apsw.Connection) -> None:
         "DELETE FROM vectors WHERE NOT EXISTS"
         " (SELECT 1 FROM chunks AS c WHERE c.content_hash = vectors.content_hash)"
     )
-    forget_boilerplate(connection)
+    _forget_boilerplate(connection)
     connection.execute(
         "DELETE FROM tags WHERE NOT EXISTS"
         " (SELECT 1 FROM document_tags AS dt WHERE dt.tag = tags.row)"
@@ -119,3 +96,16 @@ _INDEXES = ("words", "name_trigrams", "text_trigrams")
 _GONE = """
 SELECT document FROM unsettled
 WHERE NOT EXISTS (SELECT 1 FROM documents WHERE documents.row = unsettled.document)"""
+
+
+def _forget_boilerplate(connection: apsw.Connection) -> None:
+    """Delete the keys of lines that no passage holds any more."""
+    held = {key for (key,) in rows(connection, "SELECT key FROM forms")}
+    if not held:
+        return
+    for (stored,) in connection.execute("SELECT forms FROM chunks WHERE forms IS NOT NULL"):
+        held.difference_update(unpacked(stored))
+        if not held:
+            return
+    connection.executemany("DELETE FROM forms WHERE key = ?", [(key,) for key in held])
+    connection.execute("UPDATE learned SET times = times + 1")

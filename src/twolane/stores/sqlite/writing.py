@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import apsw
-
 from twolane.model.document import Prepared
-from twolane.stores.sqlite.boilerplate_keys import packed
-from twolane.stores.sqlite.database import rows
+from twolane.stores.sql.document_rows import dumped_texts
+from twolane.stores.sqlite.database import Session
 from twolane.stores.sqlite.document_rows import (
     INSERT_DOCUMENT,
     REFRESH_DOCUMENT,
-    dumped,
-    dumped_texts,
+    packed,
     values_of,
 )
 from twolane.stores.sqlite.seals import seal_rows
@@ -45,7 +42,7 @@ _Placed = tuple[int, Prepared]
 
 
 def write(
-    connection: apsw.Connection, upserts: Iterable[Prepared], collection: int, revision: int
+    session: Session, upserts: Iterable[Prepared], collection: int, revision: int
 ) -> set[str]:
     """Add the documents or replace those with their ids; of several with one id the last.
 
@@ -54,95 +51,83 @@ def write(
     latest = list({prepared.document.id: prepared for prepared in upserts}.values())
     replaced: set[str] = set()
     for start in range(0, len(latest), _MOST):
-        replaced |= _write(connection, latest[start : start + _MOST], collection, revision)
+        replaced |= _write(session, latest[start : start + _MOST], collection, revision)
     return replaced
 
 
 def _write(
-    connection: apsw.Connection, upserts: Sequence[Prepared], collection: int, revision: int
+    session: Session, upserts: Sequence[Prepared], collection: int, revision: int
 ) -> set[str]:
     """Write documents of different ids."""
     known = dict(
-        rows(
-            connection,
-            "SELECT id, row FROM documents WHERE id IN (SELECT value FROM json_each(?))",
-            (dumped_texts([one.document.id for one in upserts]),),
+        session.rows(
+            "SELECT id, row FROM documents WHERE id = ANY(?)",
+            ([one.document.id for one in upserts],),
         )
     )
-    free = free_row(connection, "documents")
+    free = free_row(session.connection, "documents")
     old = [(known[one.document.id], one) for one in upserts if one.document.id in known]
     fresh = (one for one in upserts if one.document.id not in known)
     new = list(enumerate(fresh, start=free))
     both = [*old, *new]
-    replaced = _clear(connection, [row for row, _ in old])
-    connection.executemany(REFRESH_DOCUMENT, _document_values(old, collection, revision))
-    write_tags(connection, [(row, prepared.document.tags) for row, prepared in both])
-    _write_texts(connection, both)
-    connection.executemany(INSERT_DOCUMENT, _document_values(new, collection, revision))
-    connection.executemany(_INSERT_VALUE, _property_values(both))
-    connection.executemany(_INSERT_CHUNK, _chunk_values(both))
-    connection.executemany(_INSERT_SKETCH, _sketches(both))
-    seal_rows(connection, [row for row, _ in both])
+    replaced = _clear(session, [row for row, _ in old])
+    session.run_all(REFRESH_DOCUMENT, _document_values(old, collection, revision))
+    write_tags(session, [(row, prepared.document.tags) for row, prepared in both])
+    _write_texts(session, both)
+    session.run_all(INSERT_DOCUMENT, _document_values(new, collection, revision))
+    session.run_all(_INSERT_VALUE, _property_values(both))
+    session.run_all(_INSERT_CHUNK, _chunk_values(both))
+    session.run_all(_INSERT_SKETCH, _sketches(both))
+    seal_rows(session.connection, [row for row, _ in both])
     return replaced
 
 
-def _clear(connection: apsw.Connection, old: Sequence[int]) -> set[str]:
+def _clear(session: Session, old: Sequence[int]) -> set[str]:
     """Take out what is written anew; the content hashes of the passages that go."""
     if not old:
         return set()
-    passages = "SELECT content_hash FROM chunks WHERE document IN (SELECT value FROM json_each(?))"
-    replaced = {content for (content,) in connection.execute(passages, (dumped(old),))}
+    passages = "SELECT content_hash FROM chunks WHERE document = ANY(?)"
+    replaced = {content for (content,) in session.rows(passages, (list(old),))}
     # Leaving the index first keeps tag changes from rewriting it one by one.
-    for statement in (
-        "DELETE FROM texts WHERE row IN (SELECT value FROM json_each(?))",
-        "DELETE FROM document_tags WHERE document IN (SELECT value FROM json_each(?))",
-        "DELETE FROM chunks WHERE document IN (SELECT value FROM json_each(?))",
-        "DELETE FROM property_values WHERE document IN (SELECT value FROM json_each(?))",
-        "DELETE FROM sketches WHERE document IN (SELECT value FROM json_each(?))",
-    ):
-        connection.execute(statement, (dumped(old),))
+    session.run("DELETE FROM texts WHERE row = ANY(?)", (list(old),))
+    for table in ("document_tags", "chunks", "property_values", "sketches"):
+        session.run(f"DELETE FROM {table} WHERE document = ANY(?)", (list(old),))
     return replaced
 
 
-def write_tags(connection: apsw.Connection, placed: Sequence[tuple[int, tuple[str, ...]]]) -> None:
+def write_tags(session: Session, placed: Sequence[tuple[int, tuple[str, ...]]]) -> None:
     """Give documents, named by row, their tags; they must have none."""
     names = {name for _, tags in placed for name in tags}
     if not names:
         return
-    held = _tag_rows(connection, names)
+    held = _tag_rows(session, names)
     missing = sorted(names - held.keys())
     if missing:
-        numbered = enumerate(missing, start=free_row(connection, "tags"))
-        connection.executemany(
+        numbered = enumerate(missing, start=free_row(session.connection, "tags"))
+        session.run_all(
             "INSERT INTO tags(row, name, key, stems) VALUES (?,?,?,?)",
             [(row, name, fold(name), stream(name)) for row, name in numbered],
         )
-        held |= _tag_rows(connection, missing)
+        held |= _tag_rows(session, missing)
     given = [(row, place, held[name]) for row, tags in placed for place, name in enumerate(tags)]
     # One statement: each one that has a trigger on it costs as much as the row that it writes.
-    connection.execute(
+    session.run(
         "INSERT OR IGNORE INTO document_tags(document, position, tag)"
         " SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)",
-        (dumped(given),),
+        (given,),
     )
 
 
-def _tag_rows(connection: apsw.Connection, names: Iterable[str]) -> dict[str, int]:
-    return dict(
-        rows(
-            connection,
-            "SELECT name, row FROM tags WHERE name IN (SELECT value FROM json_each(?))",
-            (dumped_texts(list(names)),),
-        )
-    )
+def _tag_rows(session: Session, names: Iterable[str]) -> dict[str, int]:
+    return dict(session.rows("SELECT name, row FROM tags WHERE name = ANY(?)", (list(names),)))
 
 
-def _write_texts(connection: apsw.Connection, placed: Sequence[_Placed]) -> None:
+def _write_texts(session: Session, placed: Sequence[_Placed]) -> None:
     statement = _INSERT_TEXTS + ",".join([_TEXT] * len(placed))
     values: list[object] = []
     for row, prepared in placed:
         values += _text_values(row, prepared)
-    connection.execute(statement, values)
+    session.run(statement, values)
 
 
 def _document_values(

@@ -14,55 +14,56 @@ export class Failure extends Error {
   }
 }
 
-/** The results of the state's search, with facet counts. */
-export async function search(state, signal) {
+/** The results of the state's search, with facet counts; `typing` where the last word may go on. */
+export async function search(state, signal, { typing = false, facets = true } = {}) {
   const { q, n, mode } = state;
   const sort = state.sort === "relevance" ? null : state.sort;
-  return get("api/search", filtered(state, { q, n, mode, sort }), signal);
+  return get("api/v1/search", filtered(state, { q, n, mode, sort,
+    typing: typing ? "true" : null, facets: facets ? null : "false" }), signal);
 }
 
-/** The documents that were changed last. */
-export const recent = (n, signal) => get("api/search", { q: "", n, facets: "false" }, signal);
+/** The documents that were changed last, with counts of all. */
+export const recent = (n, signal) => get("api/v1/search", { q: "", n }, signal);
 
-/** Documents whose names look like the text; for choosing one. */
-export const suggest = (text, signal) => get("api/search",
-  { q: text, n: 8, facets: "false" }, signal);
+/** Documents whose names look like the text that is being typed; for choosing one. */
+export const suggest = (text, signal) => get("api/v1/search",
+  { q: text, n: 8, facets: "false", typing: "true" }, signal);
 
 /** Why a document is, or is not, among the results of the state's search. */
-export const why = (state, doc, signal) => get("api/why", filtered(state, {
+export const why = (state, doc, signal) => get("api/v1/why", filtered(state, {
   q: state.q, doc, n: state.n, mode: state.mode,
 }), signal);
 
 /** Documents like one. */
-export const similar = (doc, signal) => get("api/similar", { doc, n: 12 }, signal);
+export const similar = (doc, signal) => get("api/v1/similar", { doc, n: 12 }, signal);
 
 /** A document with its whole text. */
 export const open = (doc, signal) =>
-  get(`api/documents/${doc.split("/").map(encodeURIComponent).join("/")}`, {}, signal);
+  get(`api/v1/documents/${doc.split("/").map(encodeURIComponent).join("/")}`, {}, signal);
 
 /** The id of the document that a wiki-link names by its file, or null. */
 export async function linked(name, signal) {
   const file = /\.(?:md|markdown)$/i.test(name) ? name : `${name}.md`;
   const said = quoted(file.replace(/^(?:\.{0,2}\/)+/, ""));
-  const found = await get("api/search", { q: `path:${said} path:${quoted(`**/${said.slice(1, -1)}`)}`,
+  const found = await get("api/v1/search", { q: `path:${said} path:${quoted(`**/${said.slice(1, -1)}`)}`,
     n: 1, facets: "false" }, signal);
   return found.results[0]?.id ?? null;
 }
 
 /** How complete the index is, with what became of each file if that is wanted. */
-export const status = (signal, files = true) => get("api/status", { files: files ? "true" : null }, signal);
+export const status = (signal, files = true) => get("api/v1/status", { files: files ? "true" : null }, signal);
 
 /** The queries that were judged, and how well they are answered. */
 export async function judgments(signal) {
   const [held, measured] = await Promise.all(
-    ["api/judgments", "api/measures"].map((path) => get(path, {}, signal)));
+    ["api/v1/judgments", "api/v1/measures"].map((path) => get(path, {}, signal)));
   const scores = new Map(measured.each.map((one) => [one.id, one]));
   return { overall: measured.overall,
     queries: held.judgments.map((one) => ({ ...one, metrics: scores.get(one.id) ?? null })) };
 }
 
 /** Keep the judgments of one query. */
-export const judge = (judged, signal) => send("POST", "api/judgments", judged, signal);
+export const judge = (judged, signal) => send("POST", "api/v1/judgments", judged, signal);
 
 const quoted = (value) => `"${value.replaceAll('"', " ")}"`;
 

@@ -10,7 +10,7 @@ import { listenToKeys } from "./keys.js";
 import { CLEAN, go, onChange, read } from "./state.js";
 
 // What is not looked at is not loaded.
-const VIEWS = {
+const LOADED = {
   search: () => import("./search.js"),
   coverage: () => import("./coverage.js"),
   judge: () => import("./judge.js"),
@@ -19,14 +19,16 @@ const main = document.getElementById("main");
 let shown = null;
 
 async function render(state) {
-  const name = state.view in VIEWS ? state.view : "search";
+  const name = state.view;
+  let mounted = false;
   if (shown?.name !== name) {
-    const module = await VIEWS[name]();
+    const module = await LOADED[name]();
     // Somebody may have gone on while it was loading.
     if (read().view !== state.view) return;
     state = read();
     if (shown?.name !== name) {
       shown?.view.leave();
+      mounted = true;
       shown = { name, view: module.mount(main) };
       document.body.dataset.view = name;
     }
@@ -35,10 +37,16 @@ async function render(state) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = [state.view === "search" ? state.q : t(`nav.${name}`), "Twolane"]
+  document.title = [name === "search" ? state.q : t(`nav.${name}`), "Twolane"]
     .filter(Boolean).join(" · ");
   shown.view.update(state);
   updateDrawer(state);
+  if (mounted && !state.panel && (!state.q || isFree())) document.getElementById("q")?.focus();
+}
+
+/** Whether the focus is nowhere in particular: on the way into a view, not on a switch. */
+function isFree() {
+  return Boolean(document.activeElement?.closest(".top a"));
 }
 
 function renderAgain() {
@@ -80,7 +88,7 @@ function followInside(event) {
   if (link.dataset.view) {
     const query = link.dataset.view === "judge" ? read().q : "";
     go({ ...CLEAN, view: link.dataset.view, q: query });
-    if (link.dataset.view === "search") document.getElementById("q")?.focus();
+    if (shown?.name === link.dataset.view) document.getElementById("q")?.focus();
   } else {
     history.pushState(null, "", link.href);
     dispatchEvent(new PopStateEvent("popstate"));

@@ -15,7 +15,7 @@ export function form(one) {
     return { name, input, row: el("label", {}, el("span", {}, name), input) };
   });
   const button = el("button", { type: "submit", class: "copy" }, t("prompt.copy"));
-  return el("form", { class: "fill", onsubmit: async (event) => {
+  return el("form", { class: "prompt-form", onsubmit: async (event) => {
     event.preventDefault();
     const values = new Map(inputs.map(({ name, input }) => [name, input.value.trim()]));
     await copy(filled(text, values));

@@ -6,7 +6,6 @@ import { day, number, percent, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { CLOSED, address, go, read, toggled } from "./state.js";
 
-const EXAMPLES = ["example.word", "example.question", "example.phrase", "example.tag"];
 const MOST = 100;
 const MORE = 20;
 // Below this a result is more likely a neighbour than an answer.
@@ -14,18 +13,16 @@ const LIKELY = 0.2;
 // So many copies of a result are named; the others are counted.
 const MOST_COPIES = 3;
 
-/** A whole answer: notices, results and what to do next. */
-export function answerView(answer, state) {
+/** An answer: notices, results and what to do next; one by words alone lacks the notices. */
+export function answerView(answer, state, whole = true) {
   const count = answer.results.length;
   return [
     el("div", { class: "summary" },
       el("h2", { class: "count" }, t("results.count", { n: count })),
       el("span", { class: "took" }, t("results.took", { ms: number(answer.took_ms) }))),
-    repairNotice(answer.repairs),
-    misreadNotice(answer.misread),
-    missingTagsNotice(answer.missing_tags),
-    degradedNotices(answer.degraded),
-    answer.answerable === false && count ? el("div", { class: "notice calm", id: "nearest" },
+    whole ? [repairNotice(answer.repairs), misreadNotice(answer.misread),
+      missingTagsNotice(answer.missing_tags), degradedNotices(answer.degraded)] : null,
+    whole && answer.answerable === false && count ? el("div", { class: "notice calm", id: "nearest" },
       el("p", {}, el("strong", {}, t("nearest.title")), " ", t("nearest.text"))) : null,
     count ? el("ol", { class: "results" }, listed(answer, state)) : nothing(state),
     footer(answer, state),
@@ -35,9 +32,7 @@ export function answerView(answer, state) {
 /** The start: what this is, something to try, and what was changed last, when that is known. */
 export function homeView(status, recent) {
   const about = el("p", { class: "hint", id: "about" });
-  const examples = el("div", { class: "try" }, el("p", { class: "hint" }, t("home.try")),
-    el("ul", { class: "examples" }, EXAMPLES.map((key) => el("li", {},
-      el("button", { type: "button", class: "chip", onclick: () => go({ q: t(key) }) }, t(key))))));
+  const examples = el("div", { class: "try", hidden: true });
   status.then(({ documents }) => {
     if (documents) {
       about.textContent = t("home.count", { n: documents });
@@ -45,16 +40,34 @@ export function homeView(status, recent) {
     }
     about.append(el("strong", {}, t("home.empty")), " ", t("home.empty.do"), " ",
       el("code", {}, "twolane index ~/notes"));
-    examples.remove();
   }, () => {});
   const latest = el("section", { class: "recent", hidden: true }, el("h2", {}, t("home.recent")));
-  recent.then(({ results }) => {
+  recent.then(({ results, facets }) => {
+    const queries = examplesFrom(results, facets);
+    examples.append(el("p", { class: "hint" }, t("home.try")),
+      el("ul", { class: "examples" }, queries.map((q) => el("li", {},
+        el("button", { type: "button", class: "chip", onclick: () => go({ q }) }, q)))));
+    examples.hidden = !queries.length;
     latest.append(el("ul", {}, results.map((one) => el("li", {},
       el("a", { href: address({ panel: "read", doc: one.id, lines: "" }) }, icon(one.kind), one.title),
       one.updated ? el("time", { datetime: one.updated }, day(one.updated)) : null))));
     latest.hidden = !results.length;
   }, () => {});
   return el("div", { class: "start" }, el("p", { class: "lead" }, t("home.lead")), about, examples, latest);
+}
+
+/** Queries that find something here: words, a phrase, a tag and a beginning of this library. */
+function examplesFrom(results, facets) {
+  const words = results.map((one) => one.title.match(/\p{L}{3,}/gu) ?? []);
+  const pairs = results.flatMap((one) => one.title.match(/\p{L}{3,} \p{L}{3,}/gu) ?? []);
+  const long = words.flat().find((word) => word.length > 6);
+  const [tag] = Object.keys(facets?.tags ?? {}).filter((one) => /^[\p{L}\p{N}/_-]+$/u.test(one));
+  return [...new Set([
+    words.find((each) => each.length)?.slice(0, 3).join(" ").toLowerCase(),
+    pairs.length ? `"${pairs.at(-1).toLowerCase()}"` : null,
+    tag ? `tag:${tag}` : null,
+    long ? `${long.slice(0, 5).toLowerCase()}*` : null,
+  ])].filter(Boolean);
 }
 
 /** A place for results that are on their way. */

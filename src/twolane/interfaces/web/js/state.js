@@ -1,6 +1,9 @@
 // What the page shows is in its address: back, forward, reload and sharing work by themselves.
 
-const SINGLE = { view: "search", q: "", mode: "hybrid", sort: "relevance", after: "", before: "",
+/** The views, each with a path of its own; the first one is at the root. */
+export const VIEWS = ["search", "coverage", "judge"];
+
+const SINGLE = { q: "", mode: "hybrid", sort: "relevance", after: "", before: "",
   n: "20", panel: "", doc: "", lines: "" };
 const LISTS = ["kind", "tag", "collection"];
 
@@ -8,17 +11,18 @@ const listeners = [];
 
 /** The state that the address spells. */
 export function read() {
-  const text = location.search;
-  if (text !== known.text) known = { text, state: spelled(text) };
+  const text = location.pathname + location.search;
+  if (text !== known.text) known = { text, state: spelled(location) };
   return known.state;
 }
 
 // A list of results asks for the state a hundred times, and it is the same each time.
 let known = { text: null, state: null };
 
-function spelled(text) {
-  const given = new URLSearchParams(text);
-  const state = {};
+function spelled({ pathname, search }) {
+  const given = new URLSearchParams(search);
+  const last = pathname.split("/").at(-1);
+  const state = { view: VIEWS.includes(last) ? last : VIEWS[0] };
   for (const [name, usual] of Object.entries(SINGLE)) state[name] = given.get(name) ?? usual;
   for (const name of LISTS) state[name] = given.getAll(name);
   return Object.freeze(state);
@@ -33,7 +37,7 @@ export function address(changes) {
   }
   for (const name of LISTS) for (const value of state[name]) said.append(name, value);
   const text = said.toString();
-  return text ? `./?${text}` : "./";
+  return `./${state.view === VIEWS[0] ? "" : state.view}${text ? `?${text}` : ""}`;
 }
 
 /** Go to the present state with changes; `replace` leaves no step to come back to. */

@@ -8,4 +8,7 @@
   }
   const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   document.documentElement.dataset.theme = ["light", "dark"].includes(chosen) ? chosen : system;
+  // Where the field stands until the scripts are there: in the middle, above results, or nowhere.
+  const early = /\/(coverage|judge)$/.test(location.pathname) ? "none" : location.search && "results";
+  document.documentElement.dataset.early = early || "home";
 })();

@@ -1,0 +1,1 @@
+"""Rerankers: adapters that read passages together with a query."""

@@ -1,0 +1,95 @@
+"""Asking a model for something that a search can do without: in time, counted, and not for ever.
+
+A model that is slow or broken costs a search at most the stage's time; after some failures in a
+row it is left alone for a while, and `twolane status` tells so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from twolane.embedding.spaces import Background
+from twolane.model import deadlines
+from twolane.model.errors import EmbedderError, StageError
+from twolane.ports.stages import StageStore
+
+T = TypeVar("T")
+
+# So many searches may wait for a stage at a time.
+_THREADS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StageLimits:
+    """How long a stage may take, by which setting, and how often it may fail in a row."""
+
+    seconds: float
+    setting: str
+    failures: int = 3
+
+
+class Stage:
+    """One optional stage of one library; safe to share between threads."""
+
+    def __init__(self, name: str, model: str, store: StageStore, limits: StageLimits) -> None:
+        self.name = name
+        self.model = model
+        self.store = store
+        self._limits = limits
+        self._threads = Background(_THREADS, f"twolane-{name}")
+        self._overdue: set[Future[Any]] = set()
+
+    def ask(self, call: Callable[[], T], tokens: Callable[[T], int] = lambda answer: 0) -> T:
+        """What the call returns, if that is in time.
+
+        Raises StageError with the reason if it is not, if the call fails, or if the stage pauses.
+        """
+        self._require_awake()
+        started = time.perf_counter()
+        seconds = self._limits.seconds
+        if (left := deadlines.left()) is not None:
+            seconds = min(seconds, left)
+        if not seconds:
+            raise StageError("the search had no time left for it")
+        future = self._threads.submit(call)
+        try:
+            answer = future.result(timeout=seconds)
+        except TimeoutError:
+            self._overdue.add(future)
+            raise self._failed(f"it took longer than {self._time()}", started) from None
+        except (StageError, EmbedderError) as error:
+            raise self._failed(str(error), started) from error
+        # A model is foreign code: whatever it raises, the search must answer.
+        except Exception as error:
+            raise self._failed(f"{type(error).__name__}: {error}", started) from error
+        self.store.succeeded(self.name, self.model, time.perf_counter() - started, tokens(answer))
+        return answer
+
+    def close(self) -> None:
+        """Let the threads end once they have nothing to do."""
+        self._threads.close()
+
+    def _require_awake(self) -> None:
+        record = self.store.record(self.name)
+        wait = record.paused_until - time.time()
+        self._overdue = {future for future in self._overdue if not future.done()}
+        if record.in_a_row >= self._limits.failures and wait > 0:
+            self.store.skipped(self.name)
+            raise StageError(
+                f"it pauses for {wait:.0f} s more after {record.in_a_row} failures in a row "
+                f"(the last: {record.last_failure})"
+            )
+        if len(self._overdue) >= _THREADS:
+            self.store.skipped(self.name)
+            raise StageError("it is still busy with earlier searches")
+
+    def _failed(self, reason: str, started: float) -> StageError:
+        self.store.failed(self.name, self.model, reason, time.perf_counter() - started)
+        return StageError(reason)
+
+    def _time(self) -> str:
+        return f"{self._limits.seconds:g} s (`{self._limits.setting}`)"
