@@ -56,6 +56,11 @@ def save(
             tags=(*draft.tags, *map(typed, tag or ())),
         )
         saved = library.save(draft)
+        fetched = None
+        if library.settings.fetch.pages and draft.url and not draft.body:
+            from twolane.interfaces.cli.exchanging import fetch_with_bar
+
+            fetched = fetch_with_bar(library, scope=Scope(documents=(saved.id,)), quiet=call.quiet)
         # All passages are counted for this, so only where it is shown.
         shown = (
             saved.changed
@@ -68,6 +73,10 @@ def save(
     elif not call.quiet:
         what = "saved" if saved.created else "changed" if saved.changed else "unchanged"
         output.say((saved.id, output.PLACE), f"  {what}")
+        if fetched:
+            from twolane.interfaces.cli.exchanging import tell_fetched
+
+            tell_fetched(fetched, quiet=call.quiet)
         if waiting:
             passages = output.counted(waiting, "passage")
             output.note(f"{passages} can be found by words only so far; run: twolane embed")

@@ -126,6 +126,7 @@ export default {
   "judge.none": "No document answers this",
   "judge.none.text": "Kept as a query that has no answer.",
   "judge.placeholder": "A question that you know the answer to",
+  "judge.pool": "The best results of several ways to search, in random order.",
   "judge.queries": {"one": "{n} golden query", "other": "{n} golden queries"},
   "judge.question": "Which of these answer “{q}”?",
   "judge.results": "Results to judge",
