@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs import generate
-from tests.docs.pages import DOCS, ROOT, blocks, read
+from tests.docs.pages import DOCS, ROOT, blocks, out_of_date, read
 
 PYTHON = [
     ROOT / "README.md",
@@ -43,12 +43,20 @@ def test_python_examples_run(page: Path, cache: Path) -> None:
             shell.run(f"python -W error example{number}.py")
 
 
-def test_the_readme_begins_with_a_transcript() -> None:
-    """After one sentence a reader sees what the program does."""
-    title, sentence, opening = read(ROOT / "README.md").split("\n\n")[:3]
+def test_the_readme_begins_with_a_picture_and_three_commands() -> None:
+    """After one sentence a reader sees the program, and how to have it."""
+    title, sentence, picture, commands = read(ROOT / "README.md").split("\n\n")[:4]
     assert title.startswith("# ")
     assert "\n" not in sentence
-    assert opening.startswith("```console\n$ twolane ")
+    assert picture.startswith("![")
+    assert commands.startswith("```sh\n")
+    assert len(commands.splitlines()) == 5
+
+
+def test_the_readme_compares_with_peers_as_measured() -> None:
+    """Table and chart are those of the stored comparison, and the long tables are elsewhere."""
+    assert out_of_date("peers.py") == ""
+    assert read(ROOT / "README.md").count("|---|") == 1
 
 
 def test_the_example_of_the_library_is_short() -> None:
