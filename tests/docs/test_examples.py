@@ -43,6 +43,24 @@ def test_python_examples_run(page: Path, cache: Path) -> None:
             shell.run(f"python -W error example{number}.py")
 
 
+@pytest.mark.slow
+def test_the_guide_to_judging_works_with_imports(cache: Path) -> None:
+    """Every command of the guide, as it is written, over two folders and imported bookmarks."""
+    with generate.home(cache, indexed=True) as shell:
+        for path, text in {
+            "notes/Pumpkin soup.md": "# Pumpkin soup\n\nRoast the pumpkin first.\n",
+            "notes/garden/garlic.md": "# Garlic\n\nPlant the cloves in October.\n",
+            "work/Orchid.md": "# Orchid\n\nThe project is called Orchid.\n",
+            "saved.jsonl": '{"id": "tea", "title": "Green tea", "body": "Eighty degrees."}\n',
+        }.items():
+            (shell.home / path).parent.mkdir(exist_ok=True)
+            (shell.home / path).write_text(text, "utf-8")
+        shell.run("twolane index notes work && twolane import jsonl saved.jsonl")
+        for block in blocks(read(DOCS / "howto" / "judge-a-change.md"), "sh"):
+            for command in block.splitlines():
+                shell.run(command)
+
+
 def test_the_readme_begins_with_a_picture_and_three_commands() -> None:
     """After one sentence a reader sees the program, and how to have it."""
     title, sentence, picture, commands = read(ROOT / "README.md").split("\n\n")[:4]

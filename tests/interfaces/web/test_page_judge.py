@@ -39,13 +39,13 @@ def grade(page: Page, title: str, choice: str) -> None:
 def test_searches_become_golden_queries(new_page: PageMaker, judged: Server) -> None:
     """Judgments are kept as a golden set that the command line reads, and come back as figures."""
     page = new_page("/judge?q=soup", at=judged.address)
-    save = page.get_by_role("button", name="Keep as a golden query")
+    save = page.get_by_role("button", name="Save judgment")
     expect(save).to_be_disabled()
     expect(page.locator(".board")).to_contain_text("No query has been judged yet")
     grade(page, "Tomato soup", "Relevant")
     expect(page.locator(".live")).to_have_text("This ranking scores nDCG 1.000")
     save.click()
-    expect(page.locator(".saved")).to_have_text("Kept.")
+    expect(page.locator(".saved")).to_have_text("Saved.")
     expect(page.locator(".golden li")).to_have_count(1)
     expect(page.locator(".golden")).to_contain_text("1.00")
 
@@ -78,7 +78,7 @@ def test_a_judgment_can_be_changed(new_page: PageMaker, judged: Server) -> None:
     """A query that was judged opens with its judgments, and keeping it again replaces them."""
     page = new_page("/judge?q=soup", at=judged.address)
     grade(page, "Tomato soup", "Relevant")
-    page.get_by_role("button", name="Keep as a golden query").click()
+    page.get_by_role("button", name="Save judgment").click()
     expect(page.locator(".golden li")).to_have_count(1)
     page.reload()
     soup = page.locator(".judged", has_text="Tomato soup")
@@ -87,8 +87,8 @@ def test_a_judgment_can_be_changed(new_page: PageMaker, judged: Server) -> None:
     expect(page.locator(".live")).to_have_text("Mark at least one result as relevant.")
     others = page.locator(".judged").filter(has_not_text="Tomato soup")
     others.first.get_by_role("radio", name="Relevant").check()
-    page.get_by_role("button", name="Keep as a golden query").click()
-    expect(page.locator(".saved")).to_have_text("Kept.")
+    page.get_by_role("button", name="Save judgment").click()
+    expect(page.locator(".saved")).to_have_text("Saved.")
     expect(page.locator(".golden li")).to_have_count(1)
     page.reload()
     expect(soup.get_by_role("radio", name="Partly")).to_be_checked()

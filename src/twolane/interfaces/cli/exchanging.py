@@ -38,7 +38,7 @@ _MOST_PROBLEMS = 20
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file; - reads standard input.")]
 NoWait = Annotated[
-    bool, typer.Option("--no-wait", help="Take the text only; `twolane embed` adds meaning later.")
+    bool, typer.Option("--no-wait", help="Do not embed now; `twolane embed` does it later.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any row had a problem.")]
 Collection = typer.Option(metavar="NAME", help="The collection to put them into.")
@@ -74,7 +74,7 @@ def jsonl(
     no_wait: NoWait = False,
     strict: Strict = False,
 ) -> int:
-    """Import documents of any kind: one JSON object a line, or one array."""
+    """Import documents as JSON: one object a line, or an array."""
     return _Run(file, no_wait, strict, call)(
         lambda library, show: library.import_jsonl(
             file, collection=typed(collection), kind=kind, progress=show
@@ -104,7 +104,7 @@ def notes(
     no_wait: NoWait = False,
     strict: Strict = False,
 ) -> int:
-    """Import copies of notes: Markdown, plain text, or a Joplin export."""
+    """Import notes: Markdown, plain text, or a Joplin export."""
     return _Run(path, no_wait, strict, call)(
         lambda library, show: library.import_notes(
             path, collection=typed(collection), progress=show
@@ -228,7 +228,7 @@ def tell_fetched(fetched: FetchReport, *, quiet: bool) -> None:
 
 importing = group(
     "import",
-    "Take in bookmarks, prompts, notes, or any documents as JSON.",
+    "Import bookmarks, prompts, notes, or documents as JSON.",
     {"bookmarks": bookmarks, "jsonl": jsonl, "prompts": prompts, "notes": notes},
 )
 
@@ -251,7 +251,7 @@ def export(
         list[str] | None, typer.Option("--collection", metavar="NAME", help="This collection only.")
     ] = None,
 ) -> None:
-    """Write documents as `twolane import jsonl` reads them, without loss."""
+    """Write documents as JSON lines, for `twolane import jsonl`."""
     del form  # There is one.
     require_utf8(file)
     wanted = [typed(one) for one in collection or ()]

@@ -32,7 +32,8 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 def save(
     call: Call,
     source: Annotated[
-        str, typer.Argument(metavar="URL|FILE|-", help="An address, a text file, or - for a text.")
+        str,
+        typer.Argument(metavar="URL|FILE|-", help="A URL, a text file, or - for standard input."),
     ],
     title: Annotated[str, typer.Option(metavar="TEXT", help="Its title.")] = "",
     description: Annotated[str, typer.Option(metavar="TEXT", help="What it is about.")] = "",
@@ -41,7 +42,7 @@ def save(
         Kind | None, typer.Option(metavar="KIND", help="note or prompt, for a text.")
     ] = None,
     collection: Annotated[
-        str, typer.Option(metavar="NAME", help="Otherwise bookmarks for an address, saved else.")
+        str, typer.Option(metavar="NAME", help="Default: bookmarks for a URL, otherwise saved.")
     ] = "",
     id: Annotated[str, typer.Option(metavar="ID", help="The id to save it under.")] = "",
 ) -> None:
