@@ -90,6 +90,7 @@ class TestComparison:
         ("shown", "printed"),
         [
             ("27 indexed in 0.1 s", "27 indexed in 12.9 s\n"),
+            ("done; 2.0 s in all", "done; 11 s in all\n"),
             ("dense  16.1 ms", "dense  160.9 ms\n"),
             ("database (0.7 MB)", "database (1.2 MB)\n"),
             ("score 0.03279", "score 0.03278\n"),
