@@ -19,8 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.http.conftest import Server, serving
-from twolane.interfaces.http.admission import Admission
-from twolane.interfaces.http.limits import Rates
+from twolane.interfaces.http.admission import Admission, Rates
 from twolane.interfaces.http.problems import HttpProblem
 
 

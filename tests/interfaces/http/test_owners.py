@@ -34,7 +34,7 @@ from benchmarks.canaries import (
 from twolane import Draft, Library, Scope, Settings
 from twolane.interfaces.http.app import Application
 from twolane.interfaces.http.auth import Auth
-from twolane.interfaces.http.paths import judgments_path
+from twolane.interfaces.http.judging import judgments_path
 from twolane.model.errors import BadInput, EmbedderUnavailable, NotYours
 from twolane.model.scope import Capability
 

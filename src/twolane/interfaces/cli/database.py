@@ -11,8 +11,7 @@ from typer.models import TyperPath
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.guard import group
-from twolane.interfaces.cli.opening import PlainCall, open_library
-from twolane.interfaces.cli.options import require_utf8
+from twolane.interfaces.cli.opening import PlainCall, open_library, require_utf8
 from twolane.model.errors import BadInput
 from twolane.settings import database_place
 

@@ -15,8 +15,7 @@ from typer.core import TyperCommand
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.opening import Call, PlainCall
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import AsJson, Call, Db, PlainCall, Quiet, Verbose
 from twolane.model.errors import TwolaneError
 
 Command = Callable[..., int | None]

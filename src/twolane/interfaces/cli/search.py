@@ -14,8 +14,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.opening import Call, for_mode, open_library
-from twolane.interfaces.cli.options import Modes, Number, typed
+from twolane.interfaces.cli.opening import Call, Modes, Number, for_mode, open_library, typed
 from twolane.interfaces.cli.results import show_lanes, show_results
 from twolane.interfaces.wire import search as wire
 from twolane.model.answer import Answer, Mode, Order, Result, Sort

@@ -1,4 +1,4 @@
-"""`twolane status` and `twolane doctor`: how complete the index is, and whether all is well."""
+"""`twolane status`, `doctor` and `settings`: how the index and its surroundings are."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import Call, open_library, settings_file
-from twolane.interfaces.cli.progress import duration
+from twolane.interfaces.cli.output import duration
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
 from twolane.model.scope import Scope
+from twolane.settings import DECLARED, cache_path, database_place
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -243,3 +244,54 @@ class _Checkup:
         self.add(
             "gate", wrong or f"{library.settings.embedding.gate} can be asked", well=wrong is None
         )
+
+
+def settings(
+    call: Call,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every setting, not only the usual ones.")
+    ] = False,
+) -> None:
+    """Show the settings, where they come from, what they mean."""
+    loaded = call.load()
+    # A place that is not set is where it is by default.
+    places = {"db": database_place(loaded.settings), "cache": cache_path(loaded.settings)}
+    values = {**loaded.settings.flat(), **places}
+    file = settings_file(loaded)
+    if call.as_json:
+        rows = [
+            (name, values[name], loaded.origins[name], one.metadata["meaning"])
+            for name, one in DECLARED.items()
+        ]
+        output.say_json(wire.settings_list(str(file), rows))
+        return
+    hidden = 0
+    for name, one in DECLARED.items():
+        origin = loaded.origins[name]
+        if not (every or one.metadata["shown"] or origin != "default"):
+            hidden += 1
+            continue
+        output.say(
+            (name, output.TITLE), f" = {_shown(values[name])}", (f"  ({origin})", output.DIM)
+        )
+        output.say(one.metadata["meaning"], indent=4)
+    if not call.quiet:
+        output.say()
+        if hidden:
+            output.say(f"{hidden} more are rarely changed; --all shows them.")
+        output.say(
+            f"Set search.limit as limit below [search] in {file} "
+            "(TWOLANE_CONFIG names another file), "
+            "or in the environment: TWOLANE_SEARCH_LIMIT=10."
+        )
+
+
+def _shown(value: Any) -> str:
+    """The value as a file of settings or the environment would spell it."""
+    if value is None:
+        return "(unset)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(value) or "(empty)"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -22,7 +22,7 @@ from twolane.interfaces.http import health, routes
 from twolane.interfaces.http.admission import Admission
 from twolane.interfaces.http.agents import Agents
 from twolane.interfaces.http.auth import Auth
-from twolane.interfaces.http.dispatch import Answered, Job, answered, failed, known
+from twolane.interfaces.http.dispatch import Answered, Job, Workers, answered, failed, known
 from twolane.interfaces.http.endpoints import Caller, Endpoint
 from twolane.interfaces.http.metrics import Metrics
 from twolane.interfaces.http.middleware import Envelope, Guarded
@@ -36,7 +36,6 @@ from twolane.interfaces.http.problems import (
     WRONG_TYPE,
     HttpProblem,
 )
-from twolane.interfaces.http.workers import Workers
 from twolane.interfaces.wire.shape import encode
 from twolane.library import Library
 from twolane.settings import Settings

@@ -9,17 +9,19 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twolane.interfaces.http.endpoints import Call, Reply, endpoint
 from twolane.interfaces.http.parameters import JudgmentId, MeasureParameters
-from twolane.interfaces.http.paths import judgments_path
 from twolane.interfaces.http.problems import AMBIGUOUS, BAD_GOLDEN_SET, NOT_FOUND, HttpProblem
 from twolane.interfaces.wire import evaluation as wire
 from twolane.interfaces.wire.bodies import NewJudgment
 from twolane.interfaces.wire.shape import shape
+from twolane.model.document import digest
 from twolane.model.errors import BadInput
 from twolane.model.scope import Capability
+from twolane.settings import Settings, beside_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,3 +129,16 @@ def _named(call: Call, references: Sequence[str]) -> tuple[str, ...]:
 
 
 ENDPOINTS = (listed, judge, forget, measured)
+
+
+def judgments_path(settings: Settings, owner: str | None) -> Path:
+    """The golden set that the server adds judgments to; each owner has one of their own."""
+    path = settings.server.judgments
+    if path is None:
+        path = beside_database(settings, ".golden.json")
+        # Where a server keeps the database, nobody has made the folder for its file.
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if owner is None:
+        return path
+    # A name may hold what no file's may.
+    return path.with_name(f"{path.stem}.{digest(owner)[:16]}{path.suffix}")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from twolane.interfaces.http.guard import HEADERS
+from twolane.interfaces.http.auth import HEADERS
 from twolane.interfaces.http.problems import (
     BAD_REQUEST,
     LARGE_HEAD,
