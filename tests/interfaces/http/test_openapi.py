@@ -207,7 +207,7 @@ class TestReference:
 
     def test_metrics(self) -> None:
         """Each name that the server counts under has a row."""
-        from twolane.interfaces.http.health import GAUGES, Metrics
+        from twolane.interfaces.http.metrics import GAUGES, Metrics
 
         counted = Metrics(dict.fromkeys(GAUGES, float)).text()
         told = {coded(cells[0])[0] for cells in rows(section(PAGE, "## Metrics"))}
