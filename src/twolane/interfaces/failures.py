@@ -89,6 +89,6 @@ _ADDRESS = re.compile(r"\b[a-z][a-z0-9+]*://\S+", re.IGNORECASE)
 def for_strangers(degraded: Iterable[Degradation]) -> tuple[Degradation, ...]:
     """Why lanes could not run, without where our models and the servers that we ask are."""
     return tuple(
-        replace(one, reason=without_places(_ADDRESS.sub("the server", one.reason)))
-        for one in degraded
+        replace(degradation, reason=without_places(_ADDRESS.sub("the server", degradation.reason)))
+        for degradation in degraded
     )

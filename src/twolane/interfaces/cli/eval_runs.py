@@ -14,7 +14,6 @@ from twolane.interfaces.cli.eval_options import (
     DEFAULT_MEASURE,
     DEFAULT_MEASURES,
     DEFAULT_RUNS,
-    AskedDb,
     Given,
     Measure,
     Measures,
@@ -26,7 +25,13 @@ from twolane.interfaces.cli.eval_options import (
     say_stored,
     settings_of,
 )
-from twolane.interfaces.cli.opening import AsJson, Quiet, Verbose, load_settings, typed
+from twolane.interfaces.cli.opening import (
+    AsJson,
+    GoldenCall,
+    Quiet,
+    SuiteCall,
+    typed,
+)
 from twolane.interfaces.cli.output import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.answer import Mode
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    call: GoldenCall,
     golden: Annotated[
         list[Path] | None,
         typer.Argument(metavar="GOLDEN...", help="Golden sets: files or BEIR folders."),
@@ -60,15 +66,11 @@ def run(
     runs: Runs = DEFAULT_RUNS,
     given: Given = None,
     measures: Measures = DEFAULT_MEASURES,
-    as_json: AsJson = False,
-    db: AskedDb = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Run the queries of golden sets, and store the scores."""
     from twolane.evaluation.runs import run_golden, store_run, summarise
 
-    loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
+    loaded = call.load(settings_of(given))
     modes, chosen, name = dict.fromkeys(mode or [Mode.HYBRID]), measures_of(measures), typed(name)
     paths = [*(golden or ()), *(beir or ())]
     if not paths:
@@ -78,8 +80,10 @@ def run(
         label = name if len(paths) == 1 or not name else f"{name}-{one.name}"
         done: Stored = []
         with (
-            steps_bar(quiet=quiet) as steps,
-            asked_library(one, path, loaded.settings, steps.step, has_db=db is not None) as library,
+            steps_bar(quiet=call.quiet) as steps,
+            asked_library(
+                one, path, loaded.settings, steps.step, has_db=call.db is not None
+            ) as library,
         ):
             for lanes in modes:
                 steps.step(f"{one.name} {lanes}")
@@ -87,12 +91,12 @@ def run(
                 # Each run is kept as soon as it is done.
                 done.append((summarise(asked, chosen), store_run(asked, runs, label=label)))
         stored += done
-        for summary, file in () if as_json else done:
+        for summary, file in () if call.as_json else done:
             _show(summary)
-            say_stored(file, quiet=quiet, indent=2)
+            say_stored(file, quiet=call.quiet, indent=2)
             output.say()
     auroc = _auroc(stored)
-    if as_json:
+    if call.as_json:
         output.say_json(wire.runs_figures(stored, auroc))
     elif auroc is not None:
         _show_auroc(stored, auroc)
@@ -153,6 +157,7 @@ def _show_auroc(stored: Stored, auroc: Mapping[str, float | None]) -> None:
 
 
 def suite(
+    call: SuiteCall,
     file: Annotated[
         Path, typer.Argument(metavar="SUITE", help="A TOML or JSON file that names golden sets.")
     ],
@@ -168,9 +173,6 @@ def suite(
     runs: Runs = DEFAULT_RUNS,
     given: Given = None,
     measures: Measures = DEFAULT_MEASURES,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Run many golden sets; compare with a stored run."""
     from twolane.evaluation.files import store_new
@@ -179,11 +181,11 @@ def suite(
     from twolane.evaluation.suites import load_suite, load_suite_run, run_suite, save_suite_run
 
     named = measures_of(measures)
-    settings = load_settings(None, quiet=quiet, verbose=verbose, others=settings_of(given)).settings
+    settings = call.load(settings_of(given)).settings
     before = load_suite_run(baseline) if baseline else None
     chosen = load_suite(file).only(only or ())
     depth = max(DEPTH, *(measure(name).cut or 0 for name in named))
-    with steps_bar(quiet=quiet) as steps:
+    with steps_bar(quiet=call.quiet) as steps:
 
         def ask(one: SuiteSet) -> Run:
             with asked_library(one.golden, one.path, settings, steps.step) as library:
@@ -193,11 +195,11 @@ def suite(
         run = run_suite(chosen, ask)
     stem = f"suite-{run.name}-{run.mode}"
     kept = store_new(runs, stem, run.created, lambda path: save_suite_run(run, path))
-    if as_json:
+    if call.as_json:
         output.say_json(wire.suite(run, before, named, kept))
     else:
         _show_suite(run, before, named)
-        say_stored(kept, quiet=quiet)
+        say_stored(kept, quiet=call.quiet)
 
 
 def _show_suite(run: SuiteRun, before: SuiteRun | None, measures: tuple[str, ...]) -> None:

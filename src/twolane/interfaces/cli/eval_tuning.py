@@ -12,7 +12,6 @@ from twolane.interfaces import failures
 from twolane.interfaces.cli.eval_options import (
     DEFAULT_MEASURE,
     DEFAULT_RUNS,
-    AskedDb,
     Given,
     GoldenSets,
     Measure,
@@ -24,7 +23,11 @@ from twolane.interfaces.cli.eval_options import (
     say_stored,
     settings_of,
 )
-from twolane.interfaces.cli.opening import AsJson, Quiet, Verbose, load_settings, settings_file
+from twolane.interfaces.cli.opening import (
+    GoldenCall,
+    SuiteCall,
+    settings_file,
+)
 from twolane.interfaces.cli.output import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.errors import BadInput
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 
 def ablate(
+    call: SuiteCall,
     golden: GoldenSets,
     only: Annotated[
         list[str] | None,
@@ -57,20 +61,17 @@ def ablate(
     measure: Measure = DEFAULT_MEASURE,
     runs: Runs = DEFAULT_RUNS,
     given: Given = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Switch one setting at a time and show what it gains and costs."""
     import twolane.evaluation.ablation as ablation
     from twolane.evaluation.files import write_text
     from twolane.evaluation.presets import load_presets, selected
 
-    settings = load_settings(None, quiet=quiet, verbose=verbose, others=settings_of(given)).settings
+    settings = call.load(settings_of(given)).settings
     chosen = selected(settings, only or (), load_presets(presets) if presets else None)
     sets = load_sets(golden)
     try:
-        with steps_bar(quiet=quiet) as steps:
+        with steps_bar(quiet=call.quiet) as steps:
 
             def show(text: str, done: int, total: int) -> None:
                 steps.step(text)
@@ -86,11 +87,11 @@ def ablate(
     file = ablation.save_ablation(done, runs, presets.stem if presets else "ablation")
     if markdown is not None:
         write_text(markdown, ablation.markdown(done, detailed=bool(presets)))
-    if as_json:
+    if call.as_json:
         output.say_json(wire.ablation(done, file))
     else:
-        _tell(done, detailed=bool(presets), quiet=quiet)
-        say_stored(file, quiet=quiet)
+        _tell(done, detailed=bool(presets), quiet=call.quiet)
+        say_stored(file, quiet=call.quiet)
     return failures.OK
 
 
@@ -120,6 +121,7 @@ _WIDTH = 30
 
 
 def calibrate(
+    call: GoldenCall,
     golden: GoldenSets,
     write: Annotated[
         bool, typer.Option("--write", help="Put the threshold into your settings file.")
@@ -134,33 +136,31 @@ def calibrate(
     ] = None,
     runs: Runs = DEFAULT_RUNS,
     given: Given = None,
-    as_json: AsJson = False,
-    db: AskedDb = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Show which similarities are relevant, and propose a threshold."""
     import twolane.evaluation.calibration as calibration
 
-    loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
+    loaded = call.load(settings_of(given))
     settings = calibration.open_settings(loaded.settings)
     samples = []
-    with steps_bar(quiet=quiet) as steps:
+    with steps_bar(quiet=call.quiet) as steps:
         for path, one in load_sets(golden):
-            with asked_library(one, path, settings, steps.step, has_db=db is not None) as library:
+            with asked_library(
+                one, path, settings, steps.step, has_db=call.db is not None
+            ) as library:
                 steps.step(f"asking {one.name}")
                 samples.append(calibration.sample(one, library, steps.show))
         found = calibration.calibrate(samples, keep=keep)
     file = calibration.save_calibration(found, runs)
     change = _write(settings_file(loaded), found.proposed) if write else None
-    if as_json:
+    if call.as_json:
         output.say_json(wire.calibration(found, file, change))
         return
     _tell_calibrate(found, keep)
-    say_stored(file, quiet=quiet)
+    say_stored(file, quiet=call.quiet)
     if change is not None:
-        _tell_change(settings_file(loaded), change, quiet=quiet)
-    elif not quiet:
+        _tell_change(settings_file(loaded), change, quiet=call.quiet)
+    elif not call.quiet:
         output.say(f"--write puts {_SETTING} into your settings file.")
 
 
@@ -241,6 +241,7 @@ def _signed(value: float) -> str:
 
 
 def fit(
+    call: GoldenCall,
     suite: Annotated[
         Path | None,
         typer.Argument(
@@ -260,10 +261,6 @@ def fit(
     ] = False,
     runs: Runs = DEFAULT_RUNS,
     given: Given = None,
-    as_json: AsJson = False,
-    db: AskedDb = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Fit the weights of the ranking to judged queries."""
     from twolane.evaluation.fits import adopt, ask_set, fit_again, fit_suite, save_fit
@@ -272,14 +269,14 @@ def fit(
 
     if (suite is None) == (not golden):
         raise BadInput("give either a SUITE, or --golden FILE with judgments of your own")
-    loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
+    loaded = call.load(settings_of(given))
     # A query that a busy machine cuts short would teach something wrong.
     settings = loaded.settings.changed(
         search={"query_seconds": 3600, "embed_seconds": 3600},
         rerank={"seconds": 60},
         expand={"seconds": 60},
     )
-    with steps_bar(quiet=quiet) as steps:
+    with steps_bar(quiet=call.quiet) as steps:
         if suite is not None:
             chosen = load_suite(suite)
 
@@ -295,7 +292,7 @@ def fit(
         else:
             asked = []
             for path, one in load_sets(golden or ()):
-                has_db = db is not None
+                has_db = call.db is not None
                 with asked_library(one, path, settings, steps.step, has_db=has_db) as library:
                     steps.step(one.name)
                     asked.append(ask_set(one, library, progress=steps.show))
@@ -304,15 +301,15 @@ def fit(
     file = model_path(settings) if adopting else None
     if file is not None:
         adopt(found, file)
-    if as_json:
+    if call.as_json:
         output.say_json(wire.fit(found, kept, file))
         return
     for report in found.reports:
         _tell_fit(found, report)
-    say_stored(kept, quiet=quiet)
-    if file is not None and not quiet:
+    say_stored(kept, quiet=call.quiet)
+    if file is not None and not call.quiet:
         output.say("searches use these weights: ", (str(file), output.PLACE))
-    elif not quiet:
+    elif not call.quiet:
         output.say("--adopt lets searches use these weights")
 
 

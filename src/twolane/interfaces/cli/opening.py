@@ -37,6 +37,17 @@ Db = Annotated[
         show_default=False,
     ),
 ]
+# The database of a command that asks golden sets.
+GoldenDb = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="FILE",
+        click_type=TyperPath(),
+        help="Ask this database, not the vault that the golden set names.",
+        show_default=False,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print what is being done.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -100,6 +111,10 @@ class Call:
 
 # The call of a command that prints nothing for programs, and so has no `--json`.
 PlainCall = Annotated[Call, "plain"]
+# That of a command that asks the vault of a golden set, unless `--db` names a database.
+GoldenCall = Annotated[Call, "golden"]
+# That of a command that asks many vaults, and so has no `--db`.
+SuiteCall = Annotated[Call, "suite"]
 
 
 def load_settings(

@@ -45,9 +45,9 @@ def outline(call: Call, reference: Reference) -> None:
         output.say_json(wire.outline(document))
         return
     output.say((document.title, output.TITLE))
-    width = max((len(str(one.line)) for one in document.headings), default=0)
-    top = min((one.level for one in document.headings), default=1)
-    texts = Counter(one.text for one in document.headings)
+    width = max((len(str(heading.line)) for heading in document.headings), default=0)
+    top = min((heading.level for heading in document.headings), default=1)
+    texts = Counter(heading.text for heading in document.headings)
     for one, id in zip(document.headings, section_ids(document.headings), strict=True):
         inward = "  " * (one.level - top)
         # Where several headings have one text, only the id tells them apart.

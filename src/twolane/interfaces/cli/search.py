@@ -250,7 +250,7 @@ class _Shown:
             output.note("no results")
         elif self.is_list and answer.next:
             output.note(f"there is more: --cursor {answer.next}")
-        elif rest := [one for one in answer.results if one not in shown]:
+        elif rest := [result for result in answer.results if result not in shown]:
             weaker = sum(map(self._is_weak, rest)) if self.by_threshold else 0
             counts = ((len(rest) - weaker, "more"), (weaker, "weaker"))
             said = ", ".join(f"{count} {word}" for count, word in counts if count)

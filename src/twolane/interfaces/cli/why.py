@@ -63,10 +63,19 @@ def _show(found: Diagnosis, *, quiet: bool) -> None:
         _show_lanes(found)
     rows = [
         ("words", _words(found.words, found.coverage)),
-        ("repaired", "; ".join(f"{one.typed} → {' '.join(one.terms)}" for one in found.repairs)),
+        (
+            "repaired",
+            "; ".join(f"{repair.typed} → {' '.join(repair.terms)}" for repair in found.repairs),
+        ),
         ("passage", _passage(found.passage)),
-        *(("obstacle", f"{one.reason}  ({one.origin.value})") for one in found.obstacles),
-        *(("degraded", f"{one.lane.value} did not run: {one.reason}") for one in found.degraded),
+        *(
+            ("obstacle", f"{obstacle.reason}  ({obstacle.origin.value})")
+            for obstacle in found.obstacles
+        ),
+        *(
+            ("degraded", f"{degradation.lane.value} did not run: {degradation.reason}")
+            for degradation in found.degraded
+        ),
         ("try", suggested(found.suggestion)),
     ]
     shown = [(name, value) for name, value in rows if value]
@@ -78,8 +87,8 @@ def _show(found: Diagnosis, *, quiet: bool) -> None:
 
 def _show_lanes(found: Diagnosis) -> None:
     output.say((f"{'lane':<8}  {'rank':>9}  {'share':>6}", output.DIM))
-    for one in found.opinions:
-        output.say(_lane(one))
+    for opinion in found.opinions:
+        output.say(_lane(opinion))
     for contribution in found.contributions:
         output.say((explained(contribution), output.DIM), indent=2)
     if found.relevance is not None:
@@ -98,8 +107,8 @@ def _lane(one: Opinion) -> str:
 
 
 def _words(words: tuple[WordFound, ...], coverage: float | None) -> str:
-    held = [f"{one.word} ({', '.join(one.fields)})" for one in words if one.held]
-    lacking = [one.word for one in words if not one.held]
+    held = [f"{word.word} ({', '.join(word.fields)})" for word in words if word.held]
+    lacking = [word.word for word in words if not word.held]
     parts = [
         ", ".join(held),
         f"missing: {', '.join(lacking)}" if lacking else "",

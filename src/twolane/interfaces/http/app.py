@@ -93,9 +93,9 @@ class Application:
         rooms = {self._own, self._others}
         self._metrics = Metrics(
             {
-                "twolane_queue_depth": lambda: sum(one.waiting for one in rooms),
+                "twolane_queue_depth": lambda: sum(room.waiting for room in rooms),
                 "twolane_passages_pending": health.Waiting(library),
-                "twolane_requests_working": lambda: sum(one.working for one in rooms),
+                "twolane_requests_working": lambda: sum(room.working for room in rooms),
             }
         )
         problems: Mapping[Any, Any] = {
@@ -137,7 +137,7 @@ class Application:
         for path, endpoints in by_path.items():
             handler = self._handler(endpoints)
             addresses = routes.addresses(path.replace("}", ":rest}"))
-            made += [Route(one, handler, methods=[*endpoints]) for one in addresses]
+            made += [Route(address, handler, methods=[*endpoints]) for address in addresses]
         for path, page in ({} if agents_only else pages()).items():
             made.append(Route(path, self._page_handler(page)))
         return made
@@ -255,7 +255,7 @@ class Application:
 def listed(request: Request, header: str) -> tuple[str, ...]:
     """The parts of a header that is a list."""
     parts = (one.strip() for one in ",".join(request.headers.getlist(header)).split(","))
-    return tuple(one for one in parts if one)
+    return tuple(part for part in parts if part)
 
 
 async def _gone(receive: Receive) -> None:

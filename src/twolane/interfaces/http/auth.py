@@ -66,7 +66,7 @@ class Guard:
     def of(cls, bound: str, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Guard:
         """The guard of a server that is bound to an address and known by further names."""
         own = {bound.strip("[]").lower()}
-        return cls(LOOPBACK | own | {one.lower() for one in hosts}, frozenset(origins))
+        return cls(LOOPBACK | own | {host.lower() for host in hosts}, frozenset(origins))
 
     def check(self, method: str, path: str, headers: Mapping[str, str]) -> None:
         """Raise HttpProblem for a request that may not even be looked at."""
@@ -249,7 +249,7 @@ def _unknown(why: str) -> HttpProblem:
 def reachable(settings: Settings) -> bool:
     """Whether others than this machine's own users can reach the server, directly or by a proxy."""
     return not is_loopback(settings.server.host) or any(
-        one not in LOOPBACK for one in settings.server.hosts
+        host not in LOOPBACK for host in settings.server.hosts
     )
 
 

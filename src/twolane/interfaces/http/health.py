@@ -35,7 +35,7 @@ def status(call: Call, given: StatusParameters) -> Reply:
     if not call.may(Capability.ADMIN):
         # Where things lie on the server's disk is nobody else's business.
         found = replace(found, location="", degraded=for_strangers(found.degraded))
-        collections = [replace(one, root=None) for one in collections]
+        collections = [replace(collection, root=None) for collection in collections]
     return Reply(wire.status(found, files, collections))
 
 

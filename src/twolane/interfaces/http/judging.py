@@ -65,7 +65,7 @@ def judge(call: Call, body: NewJudgment) -> Reply:
     )
     with _WRITING:
         held = _held(call)
-        others = tuple(one for one in held.queries if one.query != judged.query)
+        others = tuple(query for query in held.queries if query.query != judged.query)
         longer = with_query(replace(held, queries=others), judged)
         save_golden(longer, _file(call))
     return Reply(shape(wire.Judgment, longer.queries[-1]), 201)
@@ -84,7 +84,7 @@ def forget(call: Call, given: JudgmentId) -> Reply:
 
     with _WRITING:
         held = _held(call)
-        kept = tuple(one for one in held.queries if one.id != given.judgment)
+        kept = tuple(query for query in held.queries if query.id != given.judgment)
         if len(kept) == len(held.queries):
             raise HttpProblem(NOT_FOUND, f"there is no judgment {given.judgment[:100]!r}")
         save_golden(replace(held, queries=kept), _file(call))
@@ -122,7 +122,7 @@ def _named(call: Call, references: Sequence[str]) -> tuple[str, ...]:
     if not references:
         return ()
     names = Names(call.library, scope=call.scope)
-    found = [call.library.document(one, scope=call.named) for one in references]
+    found = [call.library.document(reference, scope=call.named) for reference in references]
     if len({one.id for one in found}) < len(found):
         raise BadInput("a document is named twice")
     return tuple(names.of(one) for one in found)

@@ -225,13 +225,14 @@ def _responses(endpoint: Endpoint) -> Json:
     for status, problems in told.items():
         retry = {"Retry-After": {"schema": {"type": "integer"}}} if status in (429, 503) else {}
         found[str(status)] = {
-            "description": "; ".join(f"`{one.type}`: {one.title}" for one in problems),
+            "description": "; ".join(f"`{problem.type}`: {problem.title}" for problem in problems),
             "headers": {**headers, **retry},
             "content": {
                 "application/problem+json": {
                     "schema": {"$ref": "#/components/schemas/Problem"},
                     "examples": {
-                        one.name: {"$ref": f"#/components/examples/{one.name}"} for one in problems
+                        problem.name: {"$ref": f"#/components/examples/{problem.name}"}
+                        for problem in problems
                     },
                 }
             },

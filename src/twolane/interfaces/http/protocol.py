@@ -161,8 +161,12 @@ class Spoken(H11Protocol):
 
     def _others_make_room(self) -> bool:
         """Let the client go that has kept us waiting longest; whether there was one."""
-        others = [one for one in self.connections if isinstance(one, Spoken) and one is not self]
-        awaited = [one for one in others if one.is_awaited]
+        others = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, Spoken) and connection is not self
+        ]
+        awaited = [other for other in others if other.is_awaited]
         if not awaited:
             return False
         min(awaited, key=lambda one: one.waiting_since).make_room()

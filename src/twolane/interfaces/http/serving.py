@@ -186,7 +186,9 @@ def watching(library: Library, *, wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    folders = [Path(one.root) for one in library.collections() if one.root is not None]
+    folders = [
+        Path(collection.root) for collection in library.collections() if collection.root is not None
+    ]
     if not folders:
         raise BadInput("there is no folder to watch; index one first with: twolane index FOLDER")
     stop = threading.Event()

@@ -175,8 +175,8 @@ def _recent(library: Library, scope: Scope) -> list[types.Resource]:
     """The latest documents, for clients that show a list to choose from."""
     answer = library.search("", scope=scope, limit=20)
     listed, left = [], _RESOURCE_TOKENS
-    for one in answer.results:
-        title, uri = name(one.title), _DOCUMENT + quote(one.id, safe="/")
+    for result in answer.results:
+        title, uri = name(result.title), _DOCUMENT + quote(result.id, safe="/")
         left -= cost(title) + cost(uri)
         if left < 0:
             break

@@ -51,13 +51,15 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
     """The results of a search, each with as much of its passage as there is room for."""
     head = _warnings(answer.degraded)
     head += _few(
-        f"{line(repr(one.typed))} was taken for {line(repr(one.written or ', '.join(one.terms)))}"
-        for one in answer.repairs
+        f"{line(repr(repair.typed))} was taken for "
+        f"{line(repr(repair.written or ', '.join(repair.terms)))}"
+        for repair in answer.repairs
     )
     head += _few(
-        f"{line(one.typed)} was searched as words: {line(one.reason)}" for one in answer.misread
+        f"{line(misread.typed)} was searched as words: {line(misread.reason)}"
+        for misread in answer.misread
     )
-    head += _few(line(str(one), 2 * NAME_TOKENS) for one in answer.missing_tags)
+    head += _few(line(str(missing), 2 * NAME_TOKENS) for missing in answer.missing_tags)
     if not answer.results:
         return _joined(head, ["nothing found"], tokens, "\n")
     if answer.answerable is False:
@@ -123,7 +125,7 @@ def read(part: Excerpt, tokens: int) -> str:
 
 def headings(document: Document, tokens: int) -> str:
     """The headings of a document, each with the line of the file on which it stands."""
-    top = min((one.level for one in document.headings), default=1)
+    top = min((heading.level for heading in document.headings), default=1)
     lines = [
         f"{'  ' * (one.level - top)}{name(one.text)} (line {one.line}{shown})"
         for one, shown in zip(document.headings, _told_apart(document), strict=True)
@@ -134,7 +136,7 @@ def headings(document: Document, tokens: int) -> str:
 
 def _told_apart(document: Document) -> list[str]:
     """What tells a heading from others of the same text: its id, where that is needed."""
-    texts = Counter(one.text for one in document.headings)
+    texts = Counter(heading.text for heading in document.headings)
     ids = section_ids(document.headings)
     return [
         f", #{id}" if texts[one.text] > 1 else ""
@@ -149,12 +151,12 @@ def reasons(diagnosis: Diagnosis, tokens: int) -> str:
         # A file that gave no document.
         place = line(f"{diagnosis.collection}/{diagnosis.path}")
     head = [f"{place}: {line(diagnosis.verdict, 2 * NAME_TOKENS)}"]
-    lines = [f"{one.kind.value}: {one.reason}" for one in diagnosis.obstacles]
+    lines = [f"{obstacle.kind.value}: {obstacle.reason}" for obstacle in diagnosis.obstacles]
     for one in diagnosis.opinions:
         rank = f"rank {one.rank} of {one.hits}" if one.rank else f"not among {one.hits}"
         reason = f" ({one.reason})" if one.reason else ""
         lines.append(f"{one.lane.value} lane: {rank}{reason}")
-    missing = [one.word for one in diagnosis.words if not one.held]
+    missing = [word.word for word in diagnosis.words if not word.held]
     if missing:
         lines.append(f"words that it does not hold: {', '.join(missing)}")
     if change := suggested(diagnosis.suggestion):
@@ -179,8 +181,9 @@ def standing(library: Library, scope: Scope, tokens: int) -> str:
 def collections(library: Library, scope: Scope) -> list[str]:
     """A line for each collection that the scope may see, with its own words about itself."""
     return [
-        f"collection {name(one.name)}" + (f": {line(one.description)}" if one.description else "")
-        for one in library.collections(scope=scope)
+        f"collection {name(collection.name)}"
+        + (f": {line(collection.description)}" if collection.description else "")
+        for collection in library.collections(scope=scope)
     ]
 
 
@@ -192,8 +195,8 @@ def introduction(head: Sequence[str], lines: Sequence[str], foot: str, tokens: i
 
 def _warnings(degraded: Iterable[Degradation]) -> list[str]:
     return [
-        f"warning: the {one.lane.value} lane is missing: {line(one.reason)}"
-        for one in for_strangers(degraded)
+        f"warning: the {degradation.lane.value} lane is missing: {line(degradation.reason)}"
+        for degradation in for_strangers(degraded)
     ]
 
 

@@ -60,7 +60,7 @@ class TokenList(Shape):
 
 def token_list(tokens: Iterable[Token]) -> TokenList:
     """The tokens as they are listed."""
-    return TokenList(tokens=[shape(ListedToken, one, **_told(one)) for one in tokens])
+    return TokenList(tokens=[shape(ListedToken, token, **_told(token)) for token in tokens])
 
 
 def new_token(token: Token, secret: str) -> NewToken:
