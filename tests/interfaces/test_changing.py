@@ -94,3 +94,11 @@ def test_renaming_says_what_is_left(saved: Cli) -> None:
     done = saved("tag", "rename", "nobody", "x")
     assert "0 documents changed" in done.stdout
     assert "no document has the tag 'nobody'" in done.stderr
+
+
+def test_archiving_is_no_change_of_the_text(saved: Cli) -> None:
+    """When a document was modified stays as it was, into the archive and out of it."""
+    before = saved.json("get", "a")["updated"]
+    saved("archive", "a")
+    saved("unarchive", "a")
+    assert saved.json("get", "a")["updated"] == before

@@ -184,6 +184,9 @@ async def _searches(client: Client) -> None:
     for tokens in (50, 200, 1000):
         said = await told(client, "search", query="okapis paragraph", max_tokens=tokens)
         assert estimate_tokens(said) <= tokens + 40
+    # A small budget still has room for the beginning of a passage.
+    said = await told(client, "search", query="okapis paragraph", max_tokens=150)
+    assert re.search(r"^ *> .*okapis", said, re.MULTILINE | re.IGNORECASE)
     plain = await told(client, "search", query="what lives there", limit=4)
     led = await told(
         client,
@@ -216,6 +219,7 @@ async def _others(client: Client) -> None:
     assert "like" in await told(client, "similar", doc="garden/compost.md", limit=1)
     assert "not" in await told(client, "why", query="quagga", doc="garden/compost.md")
     hidden = await told(client, "why", query="quagga", doc="secret.md")
+    assert "None" not in hidden
     assert hidden.startswith("notes/secret.md: ")
     assert "None" not in hidden
     status = await told(client, "status")

@@ -35,6 +35,9 @@ _MARK = re.compile(r"</?mark>")
 # What a line that something was left out costs, with room for its numbers.
 _REMARK_TOKENS = 24
 
+# A passage with less room than this is not worth its place.
+_LEAST_TOKENS = 40
+
 # So many remarks of a kind are made about one query.
 _MOST_REMARKS = 5
 
@@ -67,12 +70,17 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
     described = sorted(answer.collections.items())
     head += _few(f"{name(one)}: {line(text)}" for one, text in described)
     places = [_cited(place, one) for place, one in enumerate(answer.results, 1)]
-    left = tokens - sum(cost(text) + 1 for text in (*head, *places)) - _REMARK_TOKENS
-    share = max(0, left // len(answer.results))
+    left = tokens - sum(cost(text) + 1 for text in head) - _REMARK_TOKENS
+    costs = [cost(place) + 1 for place in places]
+    # Fewer results with something to read say more than many without.
+    count, share = len(places), 0
+    while count and (share := (left - sum(costs[:count])) // count) < _LEAST_TOKENS:
+        count -= 1
     blocks = [
-        f"{place}\n{_fitted(quoted(_passage(library, scope, one)), share)}" if share > 15 else place
-        for place, one in zip(places, answer.results, strict=True)
+        f"{place}\n{_fitted(quoted(_passage(library, scope, result)), share)}"
+        for place, result in zip(places[:count], answer.results, strict=False)
     ]
+    blocks += places[count:]
     return _joined(head, blocks, tokens, "\n\n")
 
 
