@@ -52,6 +52,7 @@ NAMES = (
     "faults",
     "embedder_faults",
     "damage",
+    "many_users",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

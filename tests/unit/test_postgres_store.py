@@ -284,6 +284,51 @@ class TestTheWall:
             assert store.lexical.candidates([word("ant")], scope, every=True, limit=9) == []
 
 
+class TestSnapshot:
+    """What a thread reads in a row may be one transaction, with the wall as it was."""
+
+    def test_all_is_of_one_state(self, store: Stores, postgres_url: str) -> None:
+        """What others commit meanwhile is seen afterwards, and by other threads."""
+        put(store, prepared("a", "ant"))
+        other = open_stores(postgres_url)
+        try:
+            with store.snapshot():
+                assert len(store.documents.list(Scope())) == 1
+                put(other, prepared("b", "bee"))
+                with store.snapshot():
+                    assert len(store.documents.list(Scope())) == 1
+                with ThreadPoolExecutor() as threads:
+                    assert len(threads.submit(store.documents.list, Scope()).result()) == 2
+            assert len(store.documents.list(Scope())) == 2
+        finally:
+            other.maintenance.close()
+
+    def test_every_question_is_asked_for_its_owner(self, store: Stores) -> None:
+        """Behind the wall of one owner, then of another, then of everybody."""
+        put(store, prepared("a", "ant", owner="ann"), prepared("b", "bee", owner="b?:b%"))
+        everything = "SELECT id FROM documents ORDER BY id"
+        with store.snapshot():
+            for owner, ids in (("ann", ["a"]), ("b?:b%", ["b"]), (None, ["a", "b"]), ("x", [])):
+                with database_of(store).reading(Scope(owner=owner)) as session:
+                    assert [id for (id,) in session.rows(everything)] == ids
+                    # Another question inside of one has a connection of its own.
+                    with database_of(store).reading() as inner:
+                        assert len(inner.rows(everything)) == 2
+                    assert [id for (id,) in session.rows(everything)] == ids
+
+    def test_an_error_is_not_the_end_of_it(self, store: Stores) -> None:
+        """The next question begins another transaction, within its own time."""
+        with store.snapshot():
+            with (
+                pytest.raises(TooSlow),
+                deadlines.within(Deadline(0.2)),
+                database_of(store).reading() as session,
+            ):
+                session.rows("SELECT pg_sleep(5)")
+            with database_of(store).reading() as session:
+                assert session.rows("SHOW statement_timeout") == [("1min",)]
+
+
 class TestIndexes:
     """Large generations are searched through an index, and still give all that was asked for."""
 
