@@ -227,7 +227,7 @@ def _start(program: Path, data: Path, folder: Path, options: Mapping[str, str]) 
     }
     # Somebody may take the port between our look and the server's start.
     for left in (2, 1, 0):
-        port = _free_port()
+        port = free_port()
         words = [f"-c{name}={value}" for name, value in told.items()]
         server = Server(port, folder, [program, "-D", data, f"-cport={port}", *words])
         try:
@@ -272,7 +272,8 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on which nobody listens just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
