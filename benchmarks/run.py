@@ -53,6 +53,10 @@ NAMES = (
     "embedder_faults",
     "damage",
     "many_users",
+    "parity",
+    "hnsw",
+    "owners",
+    "kills",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

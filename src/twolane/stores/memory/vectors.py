@@ -122,7 +122,8 @@ class MemoryVectors:
         """Documents in scope by their best chunk's dot product, best first, ties by id."""
         import numpy as np
 
-        asked = np.asarray(vector, dtype=np.float32)
+        # What the others compute is compared with this, so it has digits to spare.
+        asked = np.asarray(vector, dtype=np.float32).astype(np.float64)
         found = []
         with self._state.lock:
             shelf = self._state.shelf(generation)
