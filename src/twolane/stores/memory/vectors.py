@@ -122,8 +122,7 @@ class MemoryVectors:
         """Documents in scope by their best chunk's dot product, best first, ties by id."""
         import numpy as np
 
-        # What the others compute is compared with this, so it has digits to spare.
-        asked = np.asarray(vector, dtype=np.float32).astype(np.float64)
+        asked = np.asarray(vector, dtype=np.float32)
         found = []
         with self._state.lock:
             shelf = self._state.shelf(generation)
