@@ -55,7 +55,6 @@ NAMES = (
     "many_users",
     "parity",
     "hnsw",
-    "owners",
     "kills",
 )
 RESULTS = Path(__file__).resolve().parent / "results"

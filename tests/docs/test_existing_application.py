@@ -174,7 +174,7 @@ def _count(app: Application, table: str) -> int:
 def test_the_page_quotes_the_example() -> None:
     """Every block of the page stands in one of the files as it is."""
     files = "\n".join(file.read_text("utf-8") for file in sorted(EXAMPLE.iterdir()))
-    blocks = re.findall(r"^```(?:sql|python)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```(?:sql|py)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 4
     for block in blocks:
         assert block in files, block
