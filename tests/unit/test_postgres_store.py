@@ -112,6 +112,20 @@ class TestMigrations:
             assert migrating.upgrade(connection, "here", [good]) == [good]
             assert migrating.upgrade(connection, "here", [good]) == []
 
+    def test_a_step_waits_for_a_table_no_longer_than_others_can(
+        self, blank: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A table that somebody reads for long is left alone; the step is taken another time."""
+        monkeypatch.setattr(migrating, "LOCK_SECONDS", 0.1)
+        with psycopg.connect(blank, autocommit=True) as connection:
+            connection.execute("SET search_path TO twolane, public")
+            migrating.upgrade(connection, "here", migrating.known()[:2])
+        with psycopg.connect(blank) as reader:
+            reader.execute("LOCK TABLE twolane.generations IN ACCESS SHARE MODE")
+            with pytest.raises(StoreBusy, match="try again"):
+                open_stores(blank)
+        open_stores(blank).maintenance.close()
+
     def test_a_step_outside_of_a_transaction_builds_indexes(self, blank: str) -> None:
         """Later indexes are built while others write."""
         first = migrating.Migration(1, "table", "CREATE TABLE twolane.big(a integer)")

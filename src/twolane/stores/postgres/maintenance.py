@@ -196,7 +196,7 @@ class PostgresMaintenance:
             if name in there or kind is None:
                 continue
             if session.rows(count, (one.number, EXACTLY + 1))[0][0] > EXACTLY:
-                # In the memory that servers allow unless told otherwise it takes many times as long.
+                # In what servers allow unless told otherwise it takes many times as long.
                 session.run(f"SET maintenance_work_mem = '{_BUILDING_MEMORY}'")
                 session.run(
                     _BUILD.format(
