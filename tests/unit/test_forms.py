@@ -20,7 +20,7 @@ from twolane.ingest.chunking.boilerplate import (
     own_sentence_at,
     parted,
 )
-from twolane.ingest.chunking.sentences import own_sentences, sentences
+from twolane.ingest.chunking.splitting import own_sentences, sentences
 from twolane.model.document import Chunk
 from twolane.model.scope import ANYWHERE
 

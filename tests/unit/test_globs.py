@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twolane.text.globs import matches_any
+from twolane.text.names import matches_any
 
 
 @pytest.mark.parametrize(

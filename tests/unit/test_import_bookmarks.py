@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from tests.bookmark_files import HEAD, TAIL, generated
 from twolane import Draft, Kind, Library, Scope
 from twolane.ingest.drafting import drafted
-from twolane.ingest.exchange.addresses import normalised
 from twolane.ingest.exchange.netscape import Folders, read_bookmarks
-from twolane.ingest.exchange.rows import BadRow, Row
+from twolane.ingest.exchange.rows import BadRow, Row, normalised
 from twolane.model.errors import BadDraft, BadInput
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.ingest.parsing.inline_fields import inline_fields
-from twolane.ingest.parsing.markdown import parse_note
+from twolane.ingest.parsing.markdown import inline_fields, parse_note
 
 
 @pytest.mark.parametrize(

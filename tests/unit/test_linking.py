@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twolane.model.document import Document, Link
-from twolane.text.links import linked, links_to
+from twolane.text.names import linked, links_to
 
 
 def document(path: str, *links: Link, **fields: object) -> Document:

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from twolane.model.scope import Word
-from twolane.results.mentions import mentions, sought
+from twolane.results.highlighting import mentions, sought
 from twolane.text.tokens import terms_of, tokens, words_of
 
 # Words whose English stems are exceptions, or end in other letters than they do.

@@ -13,7 +13,7 @@ import pytest
 from twolane.model.errors import BadSetting
 from twolane.settings import DECLARED, OLD_NAMES, Settings, cache_path, database_place
 from twolane.settings.groups import Search
-from twolane.settings.old_names import RENAMED
+from twolane.settings.values import RENAMED
 
 
 def test_layers_rise(tmp_path: Path) -> None:

@@ -11,13 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from twolane.ingest.analysis import analyzer_version, boilerplate_keys, without_boilerplate
-from twolane.ingest.analysis_tasks import FileOutcome, FileTask, analyze_file
+from twolane.ingest.analysis import (
+    FileOutcome,
+    FileTask,
+    analyze_file,
+    analyzer_version,
+    boilerplate_keys,
+    without_boilerplate,
+)
 from twolane.ingest.parallel import ParallelAnalysis
 from twolane.model.document import EMPTY, Amendment, Batch, Collection, Prepared
-from twolane.model.permissions import require
 from twolane.model.problem import FileRecord, FileState, Problem, ProblemCode
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.ports import Stores
 from twolane.ports.documents import Among, DocumentStore, Known, PutCollection
 from twolane.ports.source import Entry, Source

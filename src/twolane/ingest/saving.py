@@ -1,4 +1,4 @@
-"""Writing through the library: saving, deleting, tagging, one transaction each.
+"""Writing through the library: saving, deleting, tagging, each call one transaction.
 
 What is checked is checked before the store is touched: the capability, the owner, the drafts.
 Reading and writing are two steps, so every change names the version that it was worked out for;
@@ -11,16 +11,16 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from twolane.ingest.analysis import (
     analyzer_version,
     boilerplate_keys,
     prepare,
+    unprepared,
     without_boilerplate,
 )
-from twolane.ingest.analysis_tasks import unprepared
 from twolane.ingest.drafting import drafted, merged, one_tag, outlined, tags_of
 from twolane.model.document import (
     EMPTY,
@@ -31,20 +31,27 @@ from twolane.model.document import (
     Prepared,
     amended,
 )
-from twolane.model.draft import Draft, Saved
+from twolane.model.draft import Changes, Draft, Once, Receipt, Saved
 from twolane.model.errors import (
     BadDraft,
+    BadInput,
     Conflict,
     HeldInFile,
+    KeyReused,
     NoSuchDocument,
     NotPermitted,
     NotYours,
     TwolaneError,
 )
-from twolane.model.permissions import require
-from twolane.model.problem import Stamp
-from twolane.model.scope import ANYWHERE, Capability, Scope
-from twolane.ports.documents import Among, Change, DocumentStore, PutCollection, Stored
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
+from twolane.ports.documents import (
+    Among,
+    Change,
+    DocumentStore,
+    KeepReceipt,
+    PutCollection,
+    Stored,
+)
 from twolane.settings import Settings
 from twolane.text.tokens import fold
 
@@ -52,6 +59,14 @@ log = logging.getLogger("twolane")
 
 # Two writers that keep overtaking each other would be a fault; this many times is bad luck.
 _TRIES = 20
+
+# Who tries again tries soon; after this long the same key is a new request.
+REMEMBERED = timedelta(days=1)
+
+LONGEST_KEY = 200
+
+# What is kept about a document and is no part of what it says.
+_ABOUT = ("archived", "searchable", "tags", "used", "uses", "updated")
 
 _T = TypeVar("_T")
 
@@ -104,13 +119,11 @@ class Saver:
         self,
         documents: DocumentStore,
         settings: Settings,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         staged: Staged | None = None,
     ) -> None:
         """`staged` collects the changes, if they are part of something larger."""
         self._documents = documents
         self._settings = settings
-        self._now = now
         self._staged = staged
 
     def together(
@@ -127,7 +140,7 @@ class Saver:
         left = _TRIES
         while True:
             staged = Staged(self._documents)
-            done = work(Saver(self._documents, self._settings, self._now, staged), staged)
+            done = work(Saver(self._documents, self._settings, staged), staged)
             left -= 1
             try:
                 staged.commit(*((receipt(done),) if receipt else ()))
@@ -213,7 +226,7 @@ class Saver:
 
     def touch(self, ids: Sequence[str], scope: Scope, at: datetime | None) -> list[Saved]:
         """Count a use of the documents, and note when it was; this makes no new version."""
-        moment = datetime.fromtimestamp((at or self._now()).timestamp(), UTC)
+        moment = datetime.fromtimestamp((at or datetime.now(UTC)).timestamp(), UTC)
 
         def change(held: Document) -> Amendment | None:
             # The same report again is no second use; one that comes late is a use like any other.
@@ -291,6 +304,85 @@ class Saver:
         require(scope, Capability.WRITE)
         return self.together(purged)
 
+    def all(self, changes: Changes, scope: Scope) -> list[Saved]:
+        """Make all the changes, or none."""
+        require(scope, Capability.WRITE)
+
+        def made(saver: Saver, _: Staged) -> list[Saved]:
+            return [
+                *(saver.save(changes.save, scope) if changes.save else ()),
+                *saver.delete(changes.delete, scope, None),
+                *saver.restore(changes.restore, scope, None),
+                *saver.archive(changes.archive, scope, None, archived=True),
+                *saver.archive(changes.unarchive, scope, None, archived=False),
+                *saver.touch(changes.touch, scope, None),
+            ]
+
+        return self.together(made)
+
+    def revise(
+        self,
+        id: str,
+        edit: Callable[[Draft], Draft],
+        scope: Scope,
+        expected: int | None,
+        *,
+        deleted: bool,
+    ) -> Saved:
+        """Save a document as `edit` makes it of the one that is there.
+
+        With `deleted`, one that was deleted is brought back by that.
+        """
+
+        def revised(saver: Saver, _: Staged) -> Saved:
+            (held,) = saver.demanded([id], scope, deleted=deleted)
+            before = Draft.of(held)
+            # What is changed was changed now, unless the edit says when.
+            draft = edit(replace(before, updated=None))
+            about = {name: getattr(before, name) for name in _ABOUT}
+            if draft.updated is None and replace(draft, **about) == before:
+                # Putting it aside, hiding it or tagging it is no new text.
+                draft = replace(draft, updated=held.updated)
+            version = held.version if expected is None else expected
+            return saver.save([draft], scope, {id: version})[0]
+
+        require(scope, Capability.WRITE)
+        return self.together(revised)
+
+    def once(
+        self, once: Once | None, scope: Scope, work: Callable[[Saver], list[Saved]]
+    ) -> list[Saved]:
+        """What the work comes to; for a key that was sent before, what it came to then."""
+        require(scope, Capability.WRITE)
+        if once is None:
+            return work(self)
+        if not (once.key.isascii() and once.key.isprintable() and 0 < len(once.key) <= LONGEST_KEY):
+            raise BadInput(f"a key is 1 to {LONGEST_KEY} letters, digits and signs of ASCII")
+        since = datetime.now(UTC) - REMEMBERED
+        if (before := self._before(once, scope, since)) is not None:
+            return before
+
+        def receipt(saved: list[Saved]) -> KeepReceipt:
+            done = Receipt(scope.owner or "", once, tuple(saved), datetime.now(UTC))
+            return KeepReceipt(done, since)
+
+        try:
+            return self.together(lambda saver, _: work(saver), receipt)
+        except TwolaneError:
+            # The same request may have come twice at once, and the other one was quicker.
+            if (before := self._before(once, scope, since)) is not None:
+                return before
+            raise
+
+    def _before(self, once: Once, scope: Scope, since: datetime) -> list[Saved] | None:
+        """What came of the same request since then, if it was made."""
+        held = self._documents.receipt(scope.owner or "", once.key)
+        if held is None or held.at < since:
+            return None
+        if held.once.asked != once.asked:
+            raise KeyReused(once.key)
+        return list(held.saved)
+
     def _put(
         self,
         staged: Staged,
@@ -319,18 +411,19 @@ class Saver:
         if refused is not None:
             refused.update(reasons)
             documents = [one for one in documents if one.id not in reasons]
-        moment = datetime.fromtimestamp(self._now().timestamp(), UTC) if now else None
+        moment = datetime.fromtimestamp(datetime.now(UTC).timestamp(), UTC) if now else None
         keys = boilerplate_keys(self._documents, self._settings)
         saved, changed = [], []
         for document in documents:
             before = held.get(document.id)
             after = merged(document, before.document if before else None, moment)
-            same = before is not None and self._is_same(before, document, after)
-            if before is not None and same:
+            if before is not None and self._is_same(before, document, after):
                 saved.append(_told(before.document, changed=False))
                 continue
             try:
-                changed.append(self._prepared(after, ready.get(document.id), keys))
+                made = ready.get(document.id) or prepare(after, self._settings)
+                made = replace(made, document=after)
+                changed.append(without_boilerplate(made, self._settings, keys))
             except Exception as error:
                 if refused is None or isinstance(error, TwolaneError | MemoryError):
                     raise
@@ -340,12 +433,6 @@ class Saver:
             saved.append(_told(after, changed=True, created=before is None))
         _stage(staged, changed, held)
         return saved
-
-    def _prepared(
-        self, document: Document, ready: Prepared | None, boilerplate: frozenset[int]
-    ) -> Prepared:
-        made = replace(ready or prepare(document, self._settings), document=document)
-        return without_boilerplate(made, self._settings, boilerplate)
 
     def _is_same(self, before: Stored, given: Document, after: Document) -> bool:
         if before.analyzer_version != analyzer_version(self._settings):
@@ -493,19 +580,13 @@ def renew(documents: DocumentStore, settings: Settings) -> None:
             if not one.analyzer_version:
                 # Who saved it anew meanwhile has done what is to be done here.
                 with suppress(Conflict):
-                    _renew(documents, settings, one.document)
-
-
-def _renew(documents: DocumentStore, settings: Settings, stored: Document) -> None:
-    document = outlined(stored)
-    made = prepare(document, settings)
-    own = without_boilerplate(made, settings, boilerplate_keys(documents, settings))
-    renewed = replace(own, stamp=_stamp(documents, document))
-    expected = {document.id: document.version}
-    documents.apply(Batch(document.collection, upserts=[renewed], expected=expected))
-
-
-def _stamp(documents: DocumentStore, document: Document) -> Stamp | None:
-    """What is remembered of the document's file, so that it is read again when it is there."""
-    known = documents.known(document.collection).get(document.path or "")
-    return known.stamp if known else None
+                    document = outlined(one.document)
+                    made = prepare(document, settings)
+                    own = without_boilerplate(made, settings, boilerplate_keys(documents, settings))
+                    # The stamp of its file stays, so that the file is read again when it changes.
+                    known = documents.known(document.collection).get(document.path or "")
+                    renewed = replace(own, stamp=known.stamp if known else None)
+                    expected = {document.id: document.version}
+                    documents.apply(
+                        Batch(document.collection, upserts=[renewed], expected=expected)
+                    )

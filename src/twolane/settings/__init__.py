@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from twolane.model.errors import BadSetting
 from twolane.settings import groups
-from twolane.settings.old_names import RENAMED
-from twolane.settings.values import PATHS, Address, coerced, is_known_server, read_toml, setting
+from twolane.settings.values import (
+    PATHS,
+    RENAMED,
+    Address,
+    coerced,
+    is_known_server,
+    read_toml,
+    setting,
+)
 
 PREFIX = "TWOLANE_"
 log = logging.getLogger(__name__)

@@ -8,8 +8,7 @@ from functools import cache, lru_cache
 from math import inf
 from typing import Protocol, cast
 
-from twolane.text.function_words import FUNCTION_WORDS
-from twolane.text.scripts import USUAL, script_for, script_of
+from twolane.text.languages import FUNCTION_WORDS, USUAL, script_for, script_of
 from twolane.text.tokens import plain_form, token_texts
 
 # Below this many words a detector guesses ("chat" is Quechua to it); the usual language is safer.

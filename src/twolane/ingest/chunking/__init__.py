@@ -17,19 +17,20 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from twolane.ingest.chunking.boilerplate import parted
-from twolane.ingest.chunking.sentences import own_sentences, sentences
 from twolane.ingest.chunking.splitting import (
     SPACE,
+    estimate_tokens,
     is_heading,
     longest_beginning,
+    own_sentences,
+    sentences,
     split,
     split_anywhere,
 )
-from twolane.ingest.chunking.token_estimate import estimate_tokens
 from twolane.model.document import Chunk, Document, Heading, Kind, passage_digest
 from twolane.model.errors import BadSetting
+from twolane.text.languages import USUAL
 from twolane.text.plaintext import plain
-from twolane.text.scripts import USUAL
 
 __all__ = [
     "CHUNKER",

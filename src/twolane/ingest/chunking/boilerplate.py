@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import isqrt
 
-from twolane.ingest.chunking.sentences import own_sentences, sentence_at
+from twolane.ingest.chunking.splitting import own_sentences, sentence_at
 from twolane.text.plaintext import plain
 
 # Fewer documents that hold a line are a coincidence, or copies.

@@ -1,5 +1,6 @@
 """From rows to saved documents: in batches, each searchable when it is committed.
 
+Readers of formats give rows: drafts with the place they come from, or why there is none.
 A row that cannot be saved is a problem of the report; the others go in.
 The same import again changes nothing.
 """
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from twolane.ingest.analysis_tasks import DraftOutcome, DraftTask, analyze_draft
+from twolane.ingest.analysis import DraftOutcome, DraftTask, analyze_draft
 from twolane.ingest.drafting import drafted
 from twolane.ingest.exchange.rows import BadRow, CollectionRow, ImportReport, Row, Rows
 from twolane.ingest.parallel import ParallelAnalysis
@@ -18,9 +19,8 @@ from twolane.ingest.saving import Saver
 from twolane.model.document import Collection, Document, Prepared
 from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, HeldInFile, TwolaneError
-from twolane.model.permissions import require
 from twolane.model.problem import ProblemCode
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.ports.documents import DocumentStore, PutCollection
 from twolane.settings import Settings
 

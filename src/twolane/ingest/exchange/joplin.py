@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from twolane.ingest.exchange.addresses import id_in, path_of
-from twolane.ingest.exchange.rows import BadRow, Row, Rows
+from twolane.ingest.exchange.rows import BadRow, Row, Rows, id_in, path_of
 from twolane.ingest.parsing.decoding import decode
 from twolane.model.document import Kind
 from twolane.model.draft import Draft

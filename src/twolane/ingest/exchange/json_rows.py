@@ -18,14 +18,12 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from twolane.ingest.drafting import collection_named
-from twolane.ingest.exchange.addresses import id_in, normalised
-from twolane.ingest.exchange.rows import BadRow, CollectionRow, Row, Rows, Text
+from twolane.ingest.exchange.rows import BadRow, CollectionRow, Row, Rows, Text, id_in, normalised
 from twolane.model.document import Collection, Kind, digest
 from twolane.model.draft import LONGEST_DESCRIPTION, Draft
 from twolane.model.errors import BadDraft, BadInput
-from twolane.model.permissions import require
 from twolane.model.problem import ProblemCode
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.ports.documents import Among, DocumentStore
 
 _FIELDS = {one.name: one for one in fields(Draft)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta
 
-from twolane.explain.why.values import Obstacle, Standing, Suggestion
+from twolane.explain.diagnosis import Obstacle, Standing, Suggestion
 from twolane.interfaces.wire.search import Degraded, File, file_in
 from twolane.interfaces.wire.shape import Headings, Lines, Rounded, Shape, Time, shape
 from twolane.model.answer import Contribution, Lane, Mode

@@ -11,11 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from twolane.explain.why.case import Case, Question, case_of, place_of
-from twolane.explain.why.files import file_named
-from twolane.explain.why.restrictions import CONTRADICTION, Restriction, restrictions
-from twolane.explain.why.suggesting import Suggester
-from twolane.explain.why.values import (
+from twolane.explain.case import Case, Question, case_of, place_of
+from twolane.explain.diagnosis import (
     MAIN_LANES,
     Diagnosis,
     Obstacle,
@@ -23,14 +20,17 @@ from twolane.explain.why.values import (
     Opinion,
     Origin,
     Standing,
+    by_lane,
+    verdict,
 )
-from twolane.explain.why.wording import by_lane, verdict
+from twolane.explain.restrictions import CONTRADICTION, Restriction, restrictions
+from twolane.explain.suggestions import Suggester
+from twolane.explain.unindexed import file_named
 from twolane.model import deadlines
 from twolane.model.answer import Lane, LaneReport, Mode
 from twolane.model.candidate import Candidate
 from twolane.model.errors import NoSuchDocument
-from twolane.model.permissions import require
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.model.space import Progress
 from twolane.ports import Stores
 from twolane.ports.generations import serving
@@ -112,7 +112,7 @@ class Diagnoser:
         place = self._place(case, searchable=not failed)
         rank, candidate = place.rank, place.candidate
         opinions = tuple(self._opinions(case, place, in_scope=not failed))
-        obstacles = [one.obstacle(document) for one in failed]
+        obstacles = [one.obstacle for one in failed]
         if rank is None and not failed:
             obstacles = list(self._lane_obstacles(case, place.lanes))
         standing = Standing.SHOWN
@@ -178,7 +178,7 @@ class Diagnoser:
         anywhere = replace(question.alone, documents=())
         failed = [
             one
-            for one in restrictions(question.scope, case.ranking.query.parsed)
+            for one in restrictions(question.scope, case.ranking.query.parsed, question.document)
             if not self._stores.documents.get([id], replace(anywhere, **one.alone), frozenset())
         ]
         return failed or [CONTRADICTION]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from twolane.explain.why.values import Passage, WordFound
+from twolane.explain.diagnosis import Passage, WordFound
 from twolane.model.answer import Feature, Lane, Mode
 from twolane.model.candidate import Candidate, DocumentTerms
 from twolane.model.document import FIELDS, Document
@@ -15,7 +15,7 @@ from twolane.ports.documents import Part
 from twolane.ranking.features import WordFeatures
 from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
-from twolane.results.exact import passage_with
+from twolane.results.results import passage_with
 from twolane.settings import Settings
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from twolane.explain.why.values import Obstacle, ObstacleKind, Origin
+from twolane.explain.diagnosis import Obstacle, ObstacleKind, Origin
 from twolane.model.document import Collection
 from twolane.model.errors import AmbiguousDocument
 from twolane.model.problem import FileRecord, FileState

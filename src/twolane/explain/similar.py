@@ -8,39 +8,89 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
+from math import log
 from typing import TYPE_CHECKING
 
-from twolane.explain.similar.values import Pair, Place, Similar, SimilarAnswer
-from twolane.explain.similar.words import (
-    boilerplate_terms,
-    counted,
-    frequencies_of,
-    selective_terms,
-    written,
-)
-from twolane.ingest.chunking.boilerplate import all_form
+from twolane.ingest.chunking import plain
+from twolane.ingest.chunking.boilerplate import all_form, parted
 from twolane.model.answer import Degradation, Lane
-from twolane.model.candidate import DocumentTerms
-from twolane.model.document import Chunk, Document
+from twolane.model.candidate import DocumentTerms, Frequencies
+from twolane.model.document import FIELDS, Chunk, Document, Kind
 from twolane.model.errors import NotPermitted
-from twolane.model.permissions import require
-from twolane.model.scope import ANYWHERE, Capability, Scope, Word
+from twolane.model.scope import ANYWHERE, Capability, Scope, Word, require
 from twolane.ports import Stores
 from twolane.ports.documents import Part, Stored
 from twolane.ports.generations import revision, serving
+from twolane.ports.lexical import LexicalIndex
 from twolane.query.lookup import meant
-from twolane.ranking.bm25f import Bm25f
+from twolane.ranking.bm25f import WEIGHTS, Bm25f, idf
+from twolane.results.highlighting import spellings
 from twolane.settings import Settings
-from twolane.settings.linear_algebra import one_thread
-from twolane.text.links import linked
+from twolane.settings.machine import one_thread
+from twolane.text.names import linked
+from twolane.text.tokens import is_function_word, stream, tokens
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Matrix, Vector
 
-__all__ = ["Pair", "Place", "Similar", "SimilarAnswer", "Similarities"]
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a passage stands: its document's chunk, the headings above it, its lines."""
+
+    position: int
+    heading: tuple[str, ...]
+    lines: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two passages that make two documents similar, and how similar the passages are."""
+
+    own: Place
+    other: Place
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A document that is similar to the one that was asked about, and why.
+
+    `score` orders the answer: similarity of documents and passages, or of words without vectors.
+    `similarity` is that of the two documents as wholes, None without vectors.
+    `shared` are rare words that both hold, as this document writes them, most telling first.
+    """
+
+    id: str
+    kind: Kind
+    collection: str
+    path: str | None
+    url: str | None
+    title: str
+    tags: tuple[str, ...]
+    updated: datetime | None
+    score: float
+    similarity: float | None
+    pair: Pair | None
+    shared: tuple[str, ...]
+    linked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarAnswer:
+    """The documents that are most similar to one, best first."""
+
+    id: str
+    title: str
+    generation: int | None
+    degraded: tuple[Degradation, ...]
+    took_ms: float
+    results: tuple[Similar, ...]
+
 
 # A text in more documents than this is a form that was filled in, not a thought.
 _SHARED_BY_FEW = 3
@@ -356,3 +406,101 @@ def _pair(near: _Near, own: Mapping[int, Chunk], others: Sequence[Chunk]) -> Pai
 
 def _place(chunk: Chunk) -> Place:
     return Place(chunk.position, chunk.headings, (chunk.first_line, chunk.last_line))
+
+
+# Words that stand in a link's address but say nothing.
+_IDLE = frozenset(("http", "https", "www", "com", "org", "net", "html", "md"))
+
+_WEIGHTS = tuple(round(WEIGHTS[name]) for name in FIELDS)
+
+# In a small vault a word that only few documents hold is in a large share of all.
+_FEW_DOCUMENTS = 3
+
+
+def counted(candidate: DocumentTerms) -> Counter[str]:
+    """How much of the document each of its terms makes up; a title counts more than a body."""
+    return Counter(
+        {
+            term: sum(weight * count for weight, count in zip(_WEIGHTS, counts, strict=True))
+            for term, counts in candidate.frequencies.items()
+            if _says_something(term)
+        }
+    )
+
+
+def boilerplate_terms(
+    document: Document, languages: Collection[str], boilerplate: Container[int]
+) -> frozenset[str]:
+    """The terms that stand nowhere in the document but in lines that many documents hold."""
+    own = parted(document.body, boilerplate)
+    if own is None:
+        return frozenset()
+    said = (document.title, *document.aliases, *document.tags, document.description)
+    form = _stems((line for line, is_form in own.lines if is_form), languages)
+    rest = (line for line, is_form in own.lines if not is_form)
+    return form - _stems((*said, document.summary, *rest), languages)
+
+
+def frequencies_of(lexical: LexicalIndex, terms: Iterable[str], scope: Scope) -> Frequencies:
+    """How many documents of the scope's owner hold each of the terms."""
+    return lexical.document_frequencies([_word(term) for term in sorted(terms)], scope)
+
+
+def selective_terms(
+    counts: Mapping[str, int], frequencies: Frequencies, common_share: float
+) -> list[tuple[str, float]]:
+    """The terms that say what a document is about, most selective first, with weights.
+
+    A term that more than `common_share` of all documents hold is not selective.
+    """
+    most = max(_FEW_DOCUMENTS, common_share * frequencies.documents)
+    weighed = [
+        (term, idf(_word(term), frequencies) * log(1 + count))
+        for term, count in counts.items()
+        if frequencies.document_frequency.get(term, 0) <= most
+    ]
+    weighed.sort(key=lambda pair: (-pair[1], pair[0]))
+    return weighed
+
+
+def written(document: Document, languages: Collection[str], terms: Collection[str]) -> list[str]:
+    """The terms as the document writes them, in the order of the terms; those it shows to readers.
+
+    Function words and words that only stand in addresses are left out.
+    """
+    left = set(terms)
+    forms: dict[str, str] = {}
+    for text in _texts(document):
+        for token in tokens(text):
+            if not left:
+                break
+            for language in spellings(languages):
+                for stem in stream(token.text, language).split():
+                    if stem in left:
+                        left.discard(stem)
+                        forms[stem] = token.text
+    kept = [forms[term] for term in terms if term in forms]
+    return [form for form in dict.fromkeys(kept) if not is_function_word(form, languages)]
+
+
+def _texts(document: Document) -> Iterable[str]:
+    yield document.title
+    yield "\n".join((*document.aliases, *document.tags, document.description, document.summary))
+    yield plain(document.body)
+
+
+def _stems(texts: Iterable[str], languages: Collection[str]) -> frozenset[str]:
+    text = "\n".join(texts)
+    return frozenset(
+        stem for language in spellings(languages) for stem in stream(text, language).split()
+    )
+
+
+def _says_something(term: str) -> bool:
+    # A pair of characters is a word in scripts without spaces, a syllable elsewhere.
+    least = 3 if term.isascii() else 2
+    return len(term) >= least and not term.isdigit() and term not in _IDLE
+
+
+def _word(term: str) -> Word:
+    return Word(term, (term,))
