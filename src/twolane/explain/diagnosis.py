@@ -238,16 +238,18 @@ def by_lane(lane: Lane) -> str:
 
 
 def _opinions(opinions: Sequence[Opinion]) -> Iterator[str]:
-    ranked = [f"{by_lane(one.lane)} {ordinal(one.rank)}" for one in opinions if one.rank]
+    ranked = [
+        f"{by_lane(opinion.lane)} {ordinal(opinion.rank)}" for opinion in opinions if opinion.rank
+    ]
     if ranked:
         yield ", ".join(ranked)
-    for one in opinions:
-        if one.rank is None and one.lane in MAIN_LANES:
-            yield f"not found {by_lane(one.lane)}, because {one.reason}"
+    for opinion in opinions:
+        if opinion.rank is None and opinion.lane in MAIN_LANES:
+            yield f"not found {by_lane(opinion.lane)}, because {opinion.reason}"
 
 
 def _lacking(words: Sequence[WordFound]) -> Iterator[str]:
-    lacking = [f"“{one.word}”" for one in words if not one.held]
+    lacking = [f"“{word.word}”" for word in words if not word.held]
     if lacking and len(lacking) < len(words):
         yield f"it lacks {_some(lacking)}"
 

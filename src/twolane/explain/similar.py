@@ -224,7 +224,7 @@ class Similarities:
                 }
         ids.discard(document.id)
         held = {
-            id: [(one.position, one.vector) for one in passages]
+            id: [(passage.position, passage.vector) for passage in passages]
             for id, passages in vectors.get(generation, sorted(ids)).items()
         }
         trusted = self._trust(alone | self._documents.get(sorted(held), ANYWHERE, _WITH_CHUNKS))

@@ -118,7 +118,7 @@ def _on_disk(collection: Collection, reference: str) -> tuple[Path, str] | None:
 
 def _left_out(source: Source, path: str) -> str:
     """Why a file that is there is not in the index."""
-    offered = next((one for one in source.entries() if one.path == path), None)
+    offered = next((entry for entry in source.entries() if entry.path == path), None)
     if isinstance(offered, FileRecord):
         return offered.reason
     if offered is not None:

@@ -177,9 +177,13 @@ class Diagnoser:
             return []
         anywhere = replace(question.alone, documents=())
         failed = [
-            one
-            for one in restrictions(question.scope, case.ranking.query.parsed, question.document)
-            if not self._stores.documents.get([id], replace(anywhere, **one.alone), frozenset())
+            restriction
+            for restriction in restrictions(
+                question.scope, case.ranking.query.parsed, question.document
+            )
+            if not self._stores.documents.get(
+                [id], replace(anywhere, **restriction.alone), frozenset()
+            )
         ]
         return failed or [CONTRADICTION]
 
@@ -214,7 +218,7 @@ class Diagnoser:
             reason = "it holds none of the words"
             return Obstacle(ObstacleKind.NO_WORDS, Origin.QUERY, "words", reason)
         if self._settings.experiment.relaxation == "all" and not all(
-            one.held for one in case.words
+            word.held for word in case.words
         ):
             reason = "it does not hold every word, which `experiment.relaxation` demands"
             return Obstacle(ObstacleKind.NO_WORDS, Origin.SETTING, "relaxation", reason)

@@ -270,14 +270,14 @@ class _Run:
     def _leave_taken(self) -> None:
         """Keep files from replacing documents that were saved under their ids."""
         new = [
-            one.document.id
-            for one in self._upserts
-            if (known := self._known.get(str(one.document.path))) is None or known.id is None
+            upsert.document.id
+            for upsert in self._upserts
+            if (known := self._known.get(str(upsert.document.path))) is None or known.id is None
         ]
         for id, held in self._documents.get(new, parts=frozenset()).items() if new else ():
             if held.document.collection == self._collection:
                 continue
-            taken = next(one for one in self._upserts if one.document.id == id)
+            taken = next(upsert for upsert in self._upserts if upsert.document.id == id)
             self._upserts.remove(taken)
             self._new = [one for one in self._new if one.id != id]
             self.report.indexed -= 1
@@ -379,6 +379,6 @@ def _only_name(
 def _once(places: Iterable[FilePlace]) -> set[str]:
     seen: set[str] = set()
     again: set[str] = set()
-    for one in places:
-        (again if one.name in seen else seen).add(one.name)
+    for place in places:
+        (again if place.name in seen else seen).add(place.name)
     return seen - again

@@ -89,15 +89,17 @@ class Staged:
 
     def collections(self) -> set[str]:
         """The names of all collections."""
-        return {one.name for one in self._documents.collections()} | self._added
+        return {collection.name for collection in self._documents.collections()} | self._added
 
     def add(self, *changes: Change) -> None:
         """Change documents or add collections, after all changes before."""
         for change in changes:
             if isinstance(change, Batch):
                 self._after |= dict.fromkeys((*change.deletes, *change.purges))
-                for one in change.upserts:
-                    self._after[one.document.id] = Stored(one.document, one.analyzer_version)
+                for upsert in change.upserts:
+                    self._after[upsert.document.id] = Stored(
+                        upsert.document, upsert.analyzer_version
+                    )
             elif isinstance(change, Amendment):
                 held = self.get([change.id])[change.id]
                 self._after[change.id] = Stored(
@@ -160,7 +162,7 @@ class Saver:
         """
         require(scope, Capability.WRITE)
         most = self._settings.index.max_file_bytes
-        given = [drafted(one, most_bytes=most).document for one in drafts]
+        given = [drafted(draft, most_bytes=most).document for draft in drafts]
         latest = {one.id: one for one in given}
         told = {one.id: one for one in self.put(list(latest.values()), scope, expected)}
         return [told[one.id] for one in given]
@@ -183,13 +185,13 @@ class Saver:
         """
         require(scope, Capability.WRITE)
         theirs = []
-        for one in documents:
+        for document in documents:
             try:
-                theirs.append(owned(one, scope))
+                theirs.append(owned(document, scope))
             except NotPermitted as error:
                 if refused is None:
                     raise
-                refused[one.id] = error
+                refused[document.id] = error
         return self.together(
             lambda saver, staged: saver._put(  # noqa: SLF001 - it is one of us
                 staged, theirs, scope, expected, refused, ready, now
@@ -293,8 +295,8 @@ class Saver:
                 *(
                     Batch(
                         collection,
-                        purges=[one.id for one in documents],
-                        expected={one.id: one.version for one in documents},
+                        purges=[document.id for document in documents],
+                        expected={document.id: document.version for document in documents},
                     )
                     for collection, documents in _by_collection(held).items()
                 )
@@ -485,7 +487,11 @@ class Saver:
         return found
 
     def _rooted(self) -> frozenset[str]:
-        return frozenset(one.name for one in self._documents.collections() if one.root is not None)
+        return frozenset(
+            collection.name
+            for collection in self._documents.collections()
+            if collection.root is not None
+        )
 
 
 def _stage(staged: Staged, changed: Sequence[Prepared], held: Mapping[str, Stored]) -> None:
@@ -498,7 +504,7 @@ def _stage(staged: Staged, changed: Sequence[Prepared], held: Mapping[str, Store
     for name, upserts in grouped.items():
         if name not in known:
             staged.add(PutCollection(Collection(name, kind=upserts[0].document.kind)))
-        expected = {(id := one.document.id): versions.get(id, 0) for one in upserts}
+        expected = {(id := upsert.document.id): versions.get(id, 0) for upsert in upserts}
         staged.add(Batch(name, upserts=upserts, expected=expected))
 
 

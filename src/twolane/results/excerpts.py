@@ -175,8 +175,8 @@ def section_ids(headings: Sequence[Heading]) -> list[str]:
     """A name for each heading that no other heading of the document has: `tools`, `tools-2`."""
     taken: set[str] = set()
     ids = []
-    for one in headings:
-        stem = _slug(one.text)
+    for heading in headings:
+        stem = _slug(heading.text)
         # The number of headings bounds the tries: each one before took one name.
         tries = (stem if n == 1 else f"{stem}-{n}" for n in range(1, len(headings) + 2))
         id = next(one for one in tries if one not in taken)
@@ -226,9 +226,9 @@ def _without_title(document: Document, key: str) -> str | None:
 def _trail(headings: Sequence[Heading], place: int) -> list[str]:
     """The heading with those above it, the highest first."""
     trail = [headings[place]]
-    for one in reversed(headings[:place]):
-        if one.level < trail[0].level:
-            trail.insert(0, one)
+    for heading in reversed(headings[:place]):
+        if heading.level < trail[0].level:
+            trail.insert(0, heading)
     return [_key(one.text) for one in trail]
 
 
@@ -307,4 +307,4 @@ def _key(heading: str) -> str:
 def _listed(document: Document) -> str:
     if not document.headings:
         return "it has none"
-    return "its headings are\n" + "\n".join(f"  {one.text}" for one in document.headings)
+    return "its headings are\n" + "\n".join(f"  {heading.text}" for heading in document.headings)

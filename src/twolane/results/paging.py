@@ -280,4 +280,4 @@ def _still(value: Any) -> Any:
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
     """The names of a dataclass's fields, which take long to find out."""
-    return tuple(one.name for one in fields(kind))
+    return tuple(field.name for field in fields(kind))

@@ -68,7 +68,9 @@ def descriptions(documents: DocumentStore, results: Sequence[Result]) -> dict[st
     with deadlines.time_to_show():
         collections = documents.collections() if names else []
     return {
-        one.name: one.description for one in collections if one.name in names and one.description
+        collection.name: collection.description
+        for collection in collections
+        if collection.name in names and collection.description
     }
 
 
@@ -207,8 +209,12 @@ def _passage_to_read(
 
 def _won_by_words(candidate: Candidate) -> bool:
     """Whether words and letters say more for the document than its meaning does."""
-    by_meaning = sum(one.share for one in candidate.contributions if one.lane is Lane.DENSE)
-    return sum(one.share for one in candidate.contributions) > 2 * by_meaning
+    by_meaning = sum(
+        contribution.share
+        for contribution in candidate.contributions
+        if contribution.lane is Lane.DENSE
+    )
+    return sum(contribution.share for contribution in candidate.contributions) > 2 * by_meaning
 
 
 def _winning_chunk(

@@ -122,7 +122,8 @@ def without_boilerplate(
     does; `language_of` is told a text and what stands around it speaks, if that is known.
     """
     found = [
-        _without_boilerplate(document, one, boilerplate, breadcrumb, language_of) for one in chunks
+        _without_boilerplate(document, chunk, boilerplate, breadcrumb, language_of)
+        for chunk in chunks
     ]
     if not any(one.language for one in found):
         found = [

@@ -117,7 +117,14 @@ class Importer:
         for remark in row.remarks:
             report.tell(place, ProblemCode.MENDED, remark)
         report.mended += bool(row.remarks)
-        held = next((one for one in self._documents.collections() if one.name == given.name), None)
+        held = next(
+            (
+                collection
+                for collection in self._documents.collections()
+                if collection.name == given.name
+            ),
+            None,
+        )
         if held is not None and replace(held, root=None) == given:
             return
         reason = _why_not(held, given, self._scope)
@@ -150,9 +157,9 @@ class Importer:
         refused: dict[str, TwolaneError] = {}
         # What was joined with others is not what was prepared.
         ready = {
-            one.id: taken.ready
-            for one in documents
-            if (taken := batch[one.id][-1]).ready is not None and taken.document is one
+            document.id: taken.ready
+            for document in documents
+            if (taken := batch[document.id][-1]).ready is not None and taken.document is document
         }
         saved = self._saver.put(documents, self._scope, refused=refused, ready=ready, now=False)
         self._changing = 2 * sum(one.changed for one in saved) >= len(saved)

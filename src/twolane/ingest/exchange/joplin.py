@@ -25,7 +25,7 @@ _DEEPEST = 64
 
 def is_joplin(folder: Path) -> bool:
     """Whether the folder looks like a RAW export."""
-    return any(_ITEM.fullmatch(one.name) for one in _items(folder))
+    return any(_ITEM.fullmatch(item.name) for item in _items(folder))
 
 
 def read_joplin(folder: Path, *, collection: str, largest: int) -> Rows:

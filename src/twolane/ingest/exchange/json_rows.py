@@ -59,9 +59,9 @@ def read_json(text: Text, *, collection: str, kind: Kind, longest: int) -> Rows:
 def exported_collections(documents: DocumentStore, scope: Scope) -> Iterator[str]:
     """A line for each collection that the scope names, or for all, by name."""
     require(scope, Capability.SEARCH)
-    for one in documents.collections(scope):
-        if not scope.collections or one.name in scope.collections:
-            yield f"{_collection_line(one)}\n"
+    for collection in documents.collections(scope):
+        if not scope.collections or collection.name in scope.collections:
+            yield f"{_collection_line(collection)}\n"
 
 
 def exported(
