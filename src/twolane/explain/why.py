@@ -40,8 +40,6 @@ from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
 from twolane.settings import Settings
 
-__all__ = ["Diagnoser", "Diagnosis"]
-
 # How far down a document is looked for; no setting lets a search show more.
 _WIDEST = 1000
 

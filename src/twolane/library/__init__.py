@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.embedding.pipeline.switching import Gate
     from twolane.embedding.pipeline.worker import Worker
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import Similar, SimilarAnswer
-    from twolane.explain.why import Diagnosis
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
     from twolane.ingest.saving import Saver

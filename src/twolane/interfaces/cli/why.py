@@ -16,8 +16,7 @@ from twolane.interfaces.wire.explain import why_answer
 from twolane.model.answer import Mode
 
 if TYPE_CHECKING:
-    from twolane.explain.diagnosis import Opinion, Passage, WordFound
-    from twolane.explain.why import Diagnosis
+    from twolane.explain.diagnosis import Diagnosis, Opinion, Passage, WordFound
 
 
 @filtered

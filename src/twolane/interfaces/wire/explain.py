@@ -16,9 +16,9 @@ from twolane.model.document import Kind
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import Similar
     from twolane.explain.similar import SimilarAnswer as Alike
-    from twolane.explain.why import Diagnosis
 
 
 class Opinion(Shape):
