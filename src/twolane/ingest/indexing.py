@@ -7,9 +7,11 @@ An interrupted run loses at most one batch of work, and the next run goes on fro
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 
 from twolane.ingest.analysis import (
     FileOutcome,
@@ -341,44 +343,25 @@ def moves(gone: Iterable[FilePlace], new: Iterable[FilePlace]) -> dict[str, str]
     A file name that one note lost and one new note has is the same note, too: editors mend the
     links in a note when they move it.
     """
-    left, arrived = sorted(gone, key=_by_path), sorted(new, key=_by_path)
+    left, arrived = sorted(gone, key=_BY_PATH), sorted(new, key=_BY_PATH)
+    lost, won = (Counter(place.name for place in places) for places in (left, arrived))
+    alike: tuple[Callable[[FilePlace], object], ...] = (
+        lambda place: place.content_hash and (place.content_hash, place.name),
+        lambda place: place.content_hash,
+        # A vault may hold many `index.md`.
+        lambda place: place.name if lost[place.name] == won[place.name] == 1 else None,
+    )
     found: dict[str, str] = {}
-    for alike in (_content_and_name, _content, _only_name(left, arrived)):
+    for key in alike:
         waiting: dict[object, list[FilePlace]] = {}
         taken = set(found.values())
-        for one in left:
-            if one.id not in taken and (key := alike(one)) is not None:
-                waiting.setdefault(key, []).append(one)
-        for one in arrived:
-            same = waiting.get(alike(one)) if one.id not in found else None
-            if same:
-                found[one.id] = same.pop(0).id
+        for place in left:
+            if place.id not in taken and key(place):
+                waiting.setdefault(key(place), []).append(place)
+        for place in arrived:
+            if place.id not in found and (same := waiting.get(key(place))):
+                found[place.id] = same.pop(0).id
     return found
 
 
-def _by_path(place: FilePlace) -> str:
-    return place.path
-
-
-def _content_and_name(place: FilePlace) -> object | None:
-    return (place.content_hash, place.name) if place.content_hash else None
-
-
-def _content(place: FilePlace) -> object | None:
-    return place.content_hash or None
-
-
-def _only_name(
-    left: Iterable[FilePlace], arrived: Iterable[FilePlace]
-) -> Callable[[FilePlace], object | None]:
-    """The file name, where it stands on each side once: a vault may hold many `index.md`."""
-    once = _once(left) & _once(arrived)
-    return lambda place: place.name if place.name in once else None
-
-
-def _once(places: Iterable[FilePlace]) -> set[str]:
-    seen: set[str] = set()
-    again: set[str] = set()
-    for place in places:
-        (again if place.name in seen else seen).add(place.name)
-    return seen - again
+_BY_PATH = attrgetter("path")

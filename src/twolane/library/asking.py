@@ -25,8 +25,8 @@ from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
-    from twolane.explain.similar import SimilarAnswer, Similarities
     from twolane.explain.diagnosis import Diagnosis
+    from twolane.explain.similar import SimilarAnswer, Similarities
     from twolane.explain.why import Diagnoser
     from twolane.ranking.expanding import Expanding
     from twolane.ranking.phrasings import Phrasings

@@ -59,48 +59,87 @@ class Pages:
         Words rank where nothing else sorts; in a sorted list every word must be there.
         """
         require(scope, Capability.SEARCH)
-        started = time.perf_counter()
+        started, now = time.perf_counter(), datetime.now(UTC)
         query = self._searcher.analyze(text, scope, mode=mode)
         sort = _sort(query, order, mode)
         if order.reverse and sort == Sort.RELEVANCE:
             raise BadInput("relevance goes one way only; sort by updated, created, used or title")
-        name = question(text, scope, mode, sort, order.reverse)
-        now = datetime.now(UTC) if has_moments(query.scope) else None
-        cursor = read_cursor(order.cursor, name) if order.cursor else Cursor(now)
-        if order.cursor and cursor.asked:
+        cursor = Cursor()
+        if order.cursor:
+            name = question(text, scope, mode, sort, order.reverse)
+            cursor = read_cursor(order.cursor, name)
+        if cursor.asked:
             # Dates like `30d` count from when the first page was asked for.
             query = self._searcher.analyze(text, scope, cursor.asked, mode=mode)
-        turn = _Turn(text, scope, mode, limit, min_relevance, sort, order.reverse, cursor, query)
-        answer, rest = self._ranked(turn) if sort == Sort.RELEVANCE else self._listed(turn)
+        if sort == Sort.RELEVANCE:
+            answer, rest = self._ranked(
+                text, scope, query, cursor, mode=mode, limit=limit, min_relevance=min_relevance
+            )
+        else:
+            answer, rest = self._listed(
+                text, query, cursor, mode=mode, limit=limit, sort=sort, reverse=order.reverse
+            )
+        following = None
+        if rest is not None:
+            if rest.asked is None and has_moments(query.scope):
+                rest = replace(rest, asked=now)
+            following = write_cursor(rest, question(text, scope, mode, sort, order.reverse))
         took = (time.perf_counter() - started) * 1000
-        return replace(answer, took_ms=took, next=write_cursor(rest, name) if rest else None)
+        return replace(answer, took_ms=took, next=following)
 
-    def _ranked(self, turn: _Turn) -> tuple[Answer, Cursor | None]:
-        seen = turn.cursor.seen
-        wanted = min(len(seen) + turn.limit, DEEPEST)
-        ranking = self._searcher.rank(
-            turn.text, turn.scope, mode=turn.mode, limit=wanted, query=turn.query
-        )
-        found = likely(ranking.candidates, turn.min_relevance)
+    def _ranked(
+        self,
+        text: str,
+        scope: Scope,
+        query: AnalyzedQuery,
+        cursor: Cursor,
+        *,
+        mode: Mode,
+        limit: int,
+        min_relevance: float,
+    ) -> tuple[Answer, Cursor | None]:
+        """The best that were not seen, and where to go on if there may be more."""
+        seen = cursor.seen
+        wanted = min(len(seen) + limit, DEEPEST)
+        ranking = self._searcher.rank(text, scope, mode=mode, limit=wanted, query=query)
+        found = likely(ranking.candidates, min_relevance)
         rest = [one for one in found if not seen or short(one.id) not in seen]
-        shown = rest[: turn.limit]
+        shown = rest[:limit]
         # A lane that brought all it may bring has perhaps more.
         full = any(lane.hits >= max(self._pool, wanted) for lane in ranking.lanes)
-        more = len(rest) > turn.limit or (full and shown and not turn.min_relevance)
-        answer = answer_of(self._documents, turn.text, turn.mode, ranking, shown)
+        more = len(rest) > limit or (full and shown and not min_relevance)
+        answer = answer_of(self._documents, text, mode, ranking, shown)
         if not more or wanted >= DEEPEST:
             return answer, None
-        return answer, replace(turn.cursor, seen=seen | {short(one.id) for one in shown})
+        return answer, replace(cursor, seen=seen | {short(one.id) for one in shown})
 
-    def _listed(self, turn: _Turn) -> tuple[Answer, Cursor | None]:
-        query, scope = turn.query, _demanding(turn.query)
-        places, found, degraded = self._places(scope, turn)
-        shown = places[: turn.limit]
-        listed = [Candidate(one.id) for one in shown]
+    def _listed(
+        self,
+        text: str,
+        query: AnalyzedQuery,
+        cursor: Cursor,
+        *,
+        mode: Mode,
+        limit: int,
+        sort: Sort,
+        reverse: bool,
+    ) -> tuple[Answer, Cursor | None]:
+        """The next of a sorted list, and where to go on; nothing if it takes too long."""
+        list_from = partial(self._documents.list, _demanding(query), sort, reverse=reverse)
+        places: Sequence[Place] = ()
+        found: Sequence[Place] = ()
+        degraded: tuple[Degradation, ...] = ()
+        try:
+            places = list_from(after=cursor.after, limit=limit + 1)
+            found = list_from(after=None, limit=DEEPEST)
+        except TooSlow as error:
+            places, degraded = (), (Degradation(Lane.LEXICAL, error.reason),)
+        shown = places[:limit]
+        listed = [Candidate(place.id) for place in shown]
         results = shown_results(self._documents, listed, query.parsed)
         answer = Answer(
-            query=turn.text,
-            mode=turn.mode,
+            query=text,
+            mode=mode,
             lanes=(),
             degraded=degraded,
             generation=None,
@@ -109,38 +148,10 @@ class Pages:
             repairs=query.repairs,
             misread=query.parsed.misread,
             intent=str(query.intent),
-            found=tuple(one.id for one in found),
+            found=tuple(place.id for place in found),
             collections=descriptions(self._documents, results),
         )
-        if len(places) <= turn.limit:
-            return answer, None
-        return answer, replace(turn.cursor, after=shown[-1])
-
-    def _places(
-        self, scope: Scope, turn: _Turn
-    ) -> tuple[Sequence[Place], Sequence[Place], tuple[Degradation, ...]]:
-        """The places of the page, those of the whole list, and why there are none if it is late."""
-        list_from = partial(self._documents.list, scope, turn.sort, reverse=turn.reverse)
-        try:
-            places = list_from(after=turn.cursor.after, limit=turn.limit + 1)
-            return places, list_from(after=None, limit=DEEPEST), ()
-        except TooSlow as error:
-            return [], [], (Degradation(Lane.LEXICAL, error.reason),)
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """One page of one question."""
-
-    text: str
-    scope: Scope
-    mode: Mode
-    limit: int
-    min_relevance: float
-    sort: Sort
-    reverse: bool
-    cursor: Cursor
-    query: AnalyzedQuery
+        return answer, replace(cursor, after=shown[-1]) if len(places) > limit else None
 
 
 def _demanding(query: AnalyzedQuery) -> Scope:
