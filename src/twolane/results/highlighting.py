@@ -33,12 +33,7 @@ _SENTENCE = re.compile("[.!?…][\"'”’»)]* +|[。！？][」』”）]*")
 
 def one_line(text: str) -> str:
     """The text as it can be shown: one line, single spaces, nothing that steers the display."""
-    # Most texts are already words with single blanks between them, in lines, which is cheaper to
-    # see than to make: of all white space only the blank can be printed.
-    line = " ".join(filter(None, text.split("\n"))).strip(" ")
-    if line.isprintable() and "  " not in line:
-        return line
-    return " ".join(_UNSHOWN.sub(" ", " ".join(text.split())).split())
+    return " ".join(_UNSHOWN.sub(" ", text).split())
 
 
 def snippet(text: str, found: Sequence[Mention], length: int) -> str:

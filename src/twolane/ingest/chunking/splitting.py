@@ -253,16 +253,7 @@ def own_sentences(lines: Iterable[tuple[str, bool]]) -> list[str]:
 
 def sentence_at(text: str, place: int) -> str | None:
     """The sentence of a plain text at this place among its sentences; None if it has fewer."""
-    # Where there can be no more of them than may be, what is behind the place need not be read.
-    few = sum(map(text.count, _PIECE_ENDS)) - sum(map(text.count, _TWO_ENDS)) < _MOST
-    found = _joined(_pieces(text), _SHORTEST) if few else sentences(text)
-    return next(islice(found, place, None), None)
-
-
-# Every piece but the last ends with one of these.
-_PIECE_ENDS = "\n.!?…。！？｡"
-# An empty line is no piece, and what ends with its line ends once.
-_TWO_ENDS = ("\n\n", ".\n")
+    return next(islice(sentences(text), place, None), None)
 
 
 def _sentences(pieces: list[str]) -> list[str]:
