@@ -16,7 +16,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from twolane.ingest.chunking import plain
-from twolane.ingest.chunking.boilerplate import all_form, parted
+from twolane.ingest.chunking.boilerplate import only_boilerplate, stripped
 from twolane.model.answer import Degradation, Lane
 from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.document import FIELDS, Chunk, Document, Kind
@@ -192,8 +192,8 @@ class Similarities:
         generation = serving(self._stores)
         if generation is None:
             return None, [], "there are no vectors yet; run `twolane index`"
-        held = self._stores.vectors.get(generation.number, [document.id]).get(document.id, [])
-        own = [(one.position, one.vector) for one in held]
+        passages = self._stores.vectors.get(generation.number, [document.id]).get(document.id, [])
+        own = [(one.position, one.vector) for one in passages]
         reason = "" if own else f"{document.id} has no vectors yet; run `twolane embed`"
         return generation.number, own, reason
 
@@ -223,14 +223,16 @@ class Similarities:
                     one.id for one in vectors.nearest(generation, own[at][1], scope, limit=pool)
                 }
         ids.discard(document.id)
-        held = {
+        pool_vectors = {
             id: [(passage.position, passage.vector) for passage in passages]
             for id, passages in vectors.get(generation, sorted(ids)).items()
         }
-        trusted = self._trust(alone | self._documents.get(sorted(held), ANYWHERE, _WITH_CHUNKS))
+        trusted = self._trust(
+            alone | self._documents.get(sorted(pool_vectors), ANYWHERE, _WITH_CHUNKS)
+        )
         trust = trusted.get(document.id, {})
         weights = [trust.get(position, 1.0) for position, _ in own]
-        known = {id: pairs for id, pairs in held.items() if id in trusted}
+        known = {id: pairs for id, pairs in pool_vectors.items() if id in trusted}
         measured = _measured(own, weights, known, trusted)
         measured.sort(key=lambda one: (-one.score, one.id))
         return measured, complete
@@ -247,7 +249,7 @@ class Similarities:
             if not chunk.boilerplate:
                 return number
             passage = document.body[chunk.start : chunk.end]
-            return max(number, _HOLD_BOILERPLATE) if all_form(passage, keys) else number
+            return max(number, _HOLD_BOILERPLATE) if only_boilerplate(passage, keys) else number
 
         return {
             id: {chunk.position: _own_share(holding(chunk, one.document)) for chunk in one.chunks}
@@ -352,14 +354,14 @@ def _own_share(documents: int) -> float:
 def _measured(
     own: Sequence[tuple[int, Vector]],
     weights: Sequence[float],
-    held: Mapping[str, Sequence[tuple[int, Vector]]],
+    pool_vectors: Mapping[str, Sequence[tuple[int, Vector]]],
     trust: Mapping[str, Mapping[int, float]],
 ) -> list[_Near]:
     """Each document of the pool with its similarity as a whole and its best pair of passages."""
     import numpy as np
 
     mine: Matrix = np.stack([vector for _, vector in own])
-    theirs = {id: np.stack([vector for _, vector in pairs]) for id, pairs in held.items()}
+    theirs = {id: np.stack([vector for _, vector in pairs]) for id, pairs in pool_vectors.items()}
     similarities = {id: mine @ matrix.T for id, matrix in theirs.items()}
     # Near copies of a passage in many documents are a template that was edited a little.
     copies = np.zeros(len(own), np.int64)
@@ -373,12 +375,12 @@ def _measured(
     whole = _mean(list(mine), kept)
     measured = []
     for id, each in similarities.items():
-        others = [trust[id][position] for position, _ in held[id]]
+        others = [trust[id][position] for position, _ in pool_vectors[id]]
         weighed = each * np.sqrt(np.outer(kept, others))
         at, there = divmod(int(np.argmax(weighed)), weighed.shape[1])
         similarity = float(whole @ _mean(list(theirs[id]), others))
         score = _SHARE_OF_WHOLE * similarity + (1 - _SHARE_OF_WHOLE) * float(weighed[at, there])
-        pair = own[at][0], held[id][there][0], float(each[at, there])
+        pair = own[at][0], pool_vectors[id][there][0], float(each[at, there])
         measured.append(_Near(id, score, similarity, pair))
     return measured
 
@@ -432,12 +434,12 @@ def boilerplate_terms(
     document: Document, languages: Collection[str], boilerplate: Container[int]
 ) -> frozenset[str]:
     """The terms that stand nowhere in the document but in lines that many documents hold."""
-    own = parted(document.body, boilerplate)
+    own = stripped(document.body, boilerplate)
     if own is None:
         return frozenset()
     said = (document.title, *document.aliases, *document.tags, document.description)
-    form = _stems((line for line, is_form in own.lines if is_form), languages)
-    rest = (line for line, is_form in own.lines if not is_form)
+    form = _stems((line for line, is_boilerplate in own.lines if is_boilerplate), languages)
+    rest = (line for line, is_boilerplate in own.lines if not is_boilerplate)
     return form - _stems((*said, document.summary, *rest), languages)
 
 

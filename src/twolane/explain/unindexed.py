@@ -93,9 +93,9 @@ class _File:
 
 def _known(documents: DocumentStore) -> Iterator[_File]:
     for collection in documents.collections():
-        held = documents.known(collection.name)
-        records = {record.path: record for record in file_records(held)}
-        for path, known in held.items():
+        files = documents.known(collection.name)
+        records = {record.path: record for record in file_records(files)}
+        for path, known in files.items():
             yield _File(collection.name, path, records.get(path), known.id)
 
 

@@ -163,9 +163,9 @@ class _Run:
         before = set(followed.values())
         lost = [one for one in lost if one.id not in before]
         missing = [one for one in missing if one.id not in before]
-        held = sum(known.id is not None for known in self._known.values())
+        total = sum(known.id is not None for known in self._known.values())
         hidden: Sequence[Amendment] = ()
-        if prune or len(lost) <= held * _SUDDEN_LOSS:
+        if prune or len(lost) <= total * _SUDDEN_LOSS:
             self._deletes += [one.id for one in lost]
             self.report.deleted = len(lost)
             lost = []
@@ -189,16 +189,16 @@ class _Run:
         scope = Scope(collections=(self._collection,), archived=True)
         ids = [one.id for one in self._documents.list(scope, among=Among.DELETED)]
         back = {one.path for one in self._new}
-        held = self._documents.get(ids, parts=frozenset()) if ids else {}
+        stored = self._documents.get(ids, parts=frozenset()) if ids else {}
         return [
             FilePlace(id, str(one.document.path), one.document.content_hash)
-            for id, one in held.items()
+            for id, one in stored.items()
             if one.document.path not in back
         ]
 
     def _out_of_sight(self, lost: Sequence[FilePlace]) -> list[Amendment]:
-        held = self._documents.get([one.id for one in lost], parts=frozenset())
-        return [Amendment(id, one.document.version, deleted=True) for id, one in held.items()]
+        stored = self._documents.get([one.id for one in lost], parts=frozenset())
+        return [Amendment(id, one.document.version, deleted=True) for id, one in stored.items()]
 
     def _is_there(self, path: str) -> bool:
         # What lies in a folder that could not be opened is not gone, only out of sight.
@@ -276,8 +276,8 @@ class _Run:
             for upsert in self._upserts
             if (known := self._known.get(str(upsert.document.path))) is None or known.id is None
         ]
-        for id, held in self._documents.get(new, parts=frozenset()).items() if new else ():
-            if held.document.collection == self._collection:
+        for id, stored in self._documents.get(new, parts=frozenset()).items() if new else ():
+            if stored.document.collection == self._collection:
                 continue
             taken = next(upsert for upsert in self._upserts if upsert.document.id == id)
             self._upserts.remove(taken)
@@ -285,7 +285,7 @@ class _Run:
             self.report.indexed -= 1
             reason = (
                 f"the id {id!r} is that of a document in the collection "
-                f"{held.document.collection!r}; purge that one, or rename the file"
+                f"{stored.document.collection!r}; purge that one, or rename the file"
             )
             path = str(taken.document.path)
             self._pass_over(

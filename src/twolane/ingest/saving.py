@@ -101,9 +101,9 @@ class Staged:
                         upsert.document, upsert.analyzer_version
                     )
             elif isinstance(change, Amendment):
-                held = self.get([change.id])[change.id]
+                stored = self.get([change.id])[change.id]
                 self._after[change.id] = Stored(
-                    amended(held.document, change), held.analyzer_version
+                    amended(stored.document, change), stored.analyzer_version
                 )
             elif isinstance(change, PutCollection):
                 self._added.add(change.collection.name)
@@ -128,7 +128,7 @@ class Saver:
         self._settings = settings
         self._staged = staged
 
-    def together(
+    def in_one_transaction(
         self,
         work: Callable[[Saver, Staged], _T],
         receipt: Callable[[_T], Change] | None = None,
@@ -158,14 +158,14 @@ class Saver:
         """Add the documents or replace those with their ids, all or none.
 
         Of several drafts with one id the last counts.
-        A document that is held just so already stays as it is.
+        A document that is stored just so already stays as it is.
         """
         require(scope, Capability.WRITE)
         most = self._settings.index.max_file_bytes
         given = [drafted(draft, most_bytes=most).document for draft in drafts]
         latest = {one.id: one for one in given}
-        told = {one.id: one for one in self.put(list(latest.values()), scope, expected)}
-        return [told[one.id] for one in given]
+        saved = {one.id: one for one in self.put(list(latest.values()), scope, expected)}
+        return [saved[one.id] for one in given]
 
     def put(
         self,
@@ -192,7 +192,7 @@ class Saver:
                 if refused is None:
                     raise
                 refused[document.id] = error
-        return self.together(
+        return self.in_one_transaction(
             lambda saver, staged: saver._put(  # noqa: SLF001 - it is one of us
                 staged, theirs, scope, expected, refused, ready, now
             )
@@ -201,16 +201,22 @@ class Saver:
     def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Take the documents out of everything; `restore` brings them back."""
 
-        def change(held: Document) -> Amendment | None:
-            return None if held.deleted else Amendment(held.id, held.version, deleted=True)
+        def change(document: Document) -> Amendment | None:
+            return (
+                None if document.deleted else Amendment(document.id, document.version, deleted=True)
+            )
 
         return self._amend(ids, scope, change, expected, deleted=True)
 
     def restore(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Bring deleted documents back as they were."""
 
-        def change(held: Document) -> Amendment | None:
-            return Amendment(held.id, held.version, deleted=False) if held.deleted else None
+        def change(document: Document) -> Amendment | None:
+            return (
+                Amendment(document.id, document.version, deleted=False)
+                if document.deleted
+                else None
+            )
 
         return self._amend(ids, scope, change, expected, deleted=True)
 
@@ -219,10 +225,10 @@ class Saver:
     ) -> list[Saved]:
         """Put the documents aside, or take them back."""
 
-        def change(held: Document) -> Amendment | None:
-            if held.archived == archived:
+        def change(document: Document) -> Amendment | None:
+            if document.archived == archived:
                 return None
-            return Amendment(held.id, held.version, archived=archived)
+            return Amendment(document.id, document.version, archived=archived)
 
         return self._amend(ids, scope, change, expected)
 
@@ -230,9 +236,13 @@ class Saver:
         """Count a use of the documents, and note when it was; this makes no new version."""
         moment = datetime.fromtimestamp((at or datetime.now(UTC)).timestamp(), UTC)
 
-        def change(held: Document) -> Amendment | None:
+        def change(document: Document) -> Amendment | None:
             # The same report again is no second use; one that comes late is a use like any other.
-            return None if held.used == moment else Amendment(held.id, held.version, used=moment)
+            return (
+                None
+                if document.used == moment
+                else Amendment(document.id, document.version, used=moment)
+            )
 
         return self._amend(ids, scope, change, None, files=True)
 
@@ -248,12 +258,16 @@ class Saver:
         """Add tags to the documents, and take tags from them."""
         added, gone = tags_of(add), {fold(tag) for tag in tags_of(remove)}
 
-        def change(held: Document) -> Amendment | None:
-            if held.encrypted:
+        def change(document: Document) -> Amendment | None:
+            if document.encrypted:
                 return None
-            kept = [tag for tag in held.tags if fold(tag) not in gone]
+            kept = [tag for tag in document.tags if fold(tag) not in gone]
             tags = tags_of((*kept, *added))
-            return None if tags == held.tags else Amendment(held.id, held.version, tags=tags)
+            return (
+                None
+                if tags == document.tags
+                else Amendment(document.id, document.version, tags=tags)
+            )
 
         return self._amend(ids, scope, change, expected)
 
@@ -269,9 +283,13 @@ class Saver:
             below = "/".join(tag.split("/")[before.count("/") + 1 :])
             return f"{after}/{below}" if fold(tag).startswith(f"{folded}/") else tag
 
-        def change(held: Document) -> Amendment | None:
-            tags = tags_of(map(renamed, held.tags))
-            return None if tags == held.tags else Amendment(held.id, held.version, tags=tags)
+        def change(document: Document) -> Amendment | None:
+            tags = tags_of(map(renamed, document.tags))
+            return (
+                None
+                if tags == document.tags
+                else Amendment(document.id, document.version, tags=tags)
+            )
 
         where = Scope(
             owner=scope.owner, collections=scope.collections, tags=(before,), archived=True
@@ -282,29 +300,29 @@ class Saver:
             for among in (Among.KEPT, Among.DELETED)
             for one in self._documents.list(where, among=among)
         ]
-        held = self._documents.get(ids, parts=frozenset())
-        ours = [id for id, one in held.items() if one.document.collection not in rooted]
+        document = self._documents.get(ids, parts=frozenset())
+        ours = [id for id, one in document.items() if one.document.collection not in rooted]
         return self._amend(ours, scope, change, None, deleted=True)
 
     def purge(self, ids: Sequence[str], scope: Scope) -> list[Saved]:
         """Delete the documents for good, with every vector that served them alone."""
 
         def purged(saver: Saver, staged: Staged) -> list[Saved]:
-            held = saver.demanded(ids, scope, deleted=True)
+            documents = saver.changeable(ids, scope, deleted=True)
             staged.add(
                 *(
                     Batch(
                         collection,
-                        purges=[document.id for document in documents],
-                        expected={document.id: document.version for document in documents},
+                        purges=[document.id for document in own],
+                        expected={document.id: document.version for document in own},
                     )
-                    for collection, documents in _by_collection(held).items()
+                    for collection, own in _by_collection(documents).items()
                 )
             )
-            return [_told(one, changed=True) for one in held]
+            return [_outcome(document, changed=True) for document in documents]
 
         require(scope, Capability.WRITE)
-        return self.together(purged)
+        return self.in_one_transaction(purged)
 
     def all(self, changes: Changes, scope: Scope) -> list[Saved]:
         """Make all the changes, or none."""
@@ -320,7 +338,7 @@ class Saver:
                 *saver.touch(changes.touch, scope, None),
             ]
 
-        return self.together(made)
+        return self.in_one_transaction(made)
 
     def revise(
         self,
@@ -337,19 +355,19 @@ class Saver:
         """
 
         def revised(saver: Saver, _: Staged) -> Saved:
-            (held,) = saver.demanded([id], scope, deleted=deleted)
-            before = Draft.of(held)
+            (document,) = saver.changeable([id], scope, deleted=deleted)
+            before = Draft.of(document)
             # What is changed was changed now, unless the edit says when.
             draft = edit(replace(before, updated=None))
             about = {name: getattr(before, name) for name in _ABOUT}
             if draft.updated is None and replace(draft, **about) == before:
                 # Putting it aside, hiding it or tagging it is no new text.
-                draft = replace(draft, updated=held.updated)
-            version = held.version if expected is None else expected
+                draft = replace(draft, updated=document.updated)
+            version = document.version if expected is None else expected
             return saver.save([draft], scope, {id: version})[0]
 
         require(scope, Capability.WRITE)
-        return self.together(revised)
+        return self.in_one_transaction(revised)
 
     def once(
         self, once: Once | None, scope: Scope, work: Callable[[Saver], list[Saved]]
@@ -369,7 +387,7 @@ class Saver:
             return KeepReceipt(done, since)
 
         try:
-            return self.together(lambda saver, _: work(saver), receipt)
+            return self.in_one_transaction(lambda saver, _: work(saver), receipt)
         except TwolaneError:
             # The same request may have come twice at once, and the other one was quicker.
             if (before := self._before(once, scope, since)) is not None:
@@ -378,12 +396,12 @@ class Saver:
 
     def _before(self, once: Once, scope: Scope, since: datetime) -> list[Saved] | None:
         """What came of the same request since then, if it was made."""
-        held = self._documents.receipt(scope.owner or "", once.key)
-        if held is None or held.at < since:
+        receipt = self._documents.receipt(scope.owner or "", once.key)
+        if receipt is None or receipt.at < since:
             return None
-        if held.once.asked != once.asked:
+        if receipt.once.asked != once.asked:
             raise KeyReused(once.key)
-        return list(held.saved)
+        return list(receipt.saved)
 
     def _put(
         self,
@@ -395,18 +413,18 @@ class Saver:
         ready: Mapping[str, Prepared],
         now: bool,
     ) -> list[Saved]:
-        held = staged.get([one.id for one in documents])
+        stored = staged.get([one.id for one in documents])
         for id, version in expected.items():
             # What somebody may not see is as good as not there.
-            seen = id in held and may_see(held[id].document, scope)
-            there = held[id].document.version if seen else 0
+            seen = id in stored and may_see(stored[id].document, scope)
+            there = stored[id].document.version if seen else 0
             if version != there:
                 raise Conflict(id, version, there)
         rooted = self._rooted()
         reasons = {
             one.id: reason
             for one in documents
-            if (reason := refusal(one, held.get(one.id), scope, rooted)) is not None
+            if (reason := refusal(one, stored.get(one.id), scope, rooted)) is not None
         }
         if reasons and refused is None:
             raise next(iter(reasons.values()))
@@ -417,10 +435,10 @@ class Saver:
         keys = boilerplate_keys(self._documents, self._settings)
         saved, changed = [], []
         for document in documents:
-            before = held.get(document.id)
+            before = stored.get(document.id)
             after = merged(document, before.document if before else None, moment)
             if before is not None and self._is_same(before, document, after):
-                saved.append(_told(before.document, changed=False))
+                saved.append(_outcome(before.document, changed=False))
                 continue
             try:
                 made = ready.get(document.id) or prepare(after, self._settings)
@@ -432,8 +450,8 @@ class Saver:
                 log.warning("a document could not be analysed", exc_info=error)
                 refused[document.id] = unprepared(document.id, error)
                 continue
-            saved.append(_told(after, changed=True, created=before is None))
-        _stage(staged, changed, held)
+            saved.append(_outcome(after, changed=True, created=before is None))
+        _stage(staged, changed, stored)
         return saved
 
     def _is_same(self, before: Stored, given: Document, after: Document) -> bool:
@@ -456,25 +474,25 @@ class Saver:
         require(scope, Capability.WRITE)
 
         def amend(saver: Saver, staged: Staged) -> list[Saved]:
-            held = saver.demanded(ids, scope, deleted=deleted, files=files)
-            for one in held:
-                if expected is not None and one.version != expected:
-                    raise Conflict(one.id, expected, one.version)
-            changes = {one.id: change(one) for one in held}
+            documents = saver.changeable(ids, scope, deleted=deleted, files=files)
+            for document in documents:
+                if expected is not None and document.version != expected:
+                    raise Conflict(document.id, expected, document.version)
+            changes = {document.id: change(document) for document in documents}
             staged.add(*(one for one in changes.values() if one is not None))
-            return [_amended(one, changes[one.id]) for one in held]
+            return [_amended(document, changes[document.id]) for document in documents]
 
-        return self.together(amend)
+        return self.in_one_transaction(amend)
 
-    def demanded(
+    def changeable(
         self, ids: Sequence[str], scope: Scope, *, deleted: bool = False, files: bool = False
     ) -> list[Document]:
         """The documents with these ids that the scope may change; one that is not there raises."""
-        held = self._staged.get(ids) if self._staged else self._documents.get(ids)
+        stored = self._staged.get(ids) if self._staged else self._documents.get(ids)
         rooted = frozenset() if files else self._rooted()
         found = []
         for id in dict.fromkeys(ids):
-            document = held[id].document if id in held else None
+            document = stored[id].document if id in stored else None
             if (
                 document is None
                 or not may_see(document, scope)
@@ -494,12 +512,12 @@ class Saver:
         )
 
 
-def _stage(staged: Staged, changed: Sequence[Prepared], held: Mapping[str, Stored]) -> None:
+def _stage(staged: Staged, changed: Sequence[Prepared], stored: Mapping[str, Stored]) -> None:
     """Save what changed, each in its collection, which is made if it is not there."""
     grouped: dict[str, list[Prepared]] = {}
     for one in changed:
         grouped.setdefault(one.document.collection, []).append(one)
-    versions = {id: one.document.version for id, one in held.items()}
+    versions = {id: one.document.version for id, one in stored.items()}
     known = staged.collections() if grouped else set()
     for name, upserts in grouped.items():
         if name not in known:
@@ -508,14 +526,14 @@ def _stage(staged: Staged, changed: Sequence[Prepared], held: Mapping[str, Store
         staged.add(Batch(name, upserts=upserts, expected=expected))
 
 
-def _told(document: Document, *, changed: bool, created: bool = False) -> Saved:
+def _outcome(document: Document, *, changed: bool, created: bool = False) -> Saved:
     return Saved(document.id, document.version, changed, created, document.content_hash)
 
 
-def _amended(held: Document, change: Amendment | None) -> Saved:
+def _amended(document: Document, change: Amendment | None) -> Saved:
     if change is None:
-        return _told(held, changed=False)
-    return _told(replace(held, version=held.version + change.counts), changed=True)
+        return _outcome(document, changed=False)
+    return _outcome(replace(document, version=document.version + change.counts), changed=True)
 
 
 def _by_collection(documents: Iterable[Document]) -> dict[str, list[Document]]:

@@ -42,7 +42,7 @@ class Excerpt:
         return self.first_line, self.first_line + self.text.removesuffix("\n").count("\n")
 
 
-def excerpt(reference: str, named: Callable[[str], Document]) -> Excerpt:
+def excerpt(reference: str, resolve: Callable[[str], Document]) -> Excerpt:
     """What `DOC`, `DOC:FROM-TO`, `DOC#HEADING`, `DOC#^block` or `[[a link]]` names.
 
     A title or path may hold `:` or `#`, so the whole is tried first;
@@ -51,13 +51,13 @@ def excerpt(reference: str, named: Callable[[str], Document]) -> Excerpt:
     if link := _WIKI.fullmatch(reference.strip()):
         reference = link[1].removesuffix("\\").strip()
     try:
-        document = named(reference)
+        document = resolve(reference)
     except NoSuchDocument:
         ranged = _LINES.fullmatch(reference)
-        if ranged and (found := _found(named, ranged[1])):
+        if ranged and (found := _resolved(resolve, ranged[1])):
             return lines_of(found, *_range(ranged[2]))
         for name, heading in _splits(reference):
-            if found := _found(named, name):
+            if found := _resolved(resolve, name):
                 return section_of(found, heading)
         raise
     return whole(document)
@@ -114,9 +114,9 @@ def _range(lines: str) -> tuple[int, int | None]:
     return first, int(found[3]) if found[3] else None if found[2] else first
 
 
-def _found(named: Callable[[str], Document], name: str) -> Document | None:
+def _resolved(resolve: Callable[[str], Document], name: str) -> Document | None:
     try:
-        return named(name)
+        return resolve(name)
     except NoSuchDocument:
         return None
 

@@ -68,9 +68,9 @@ class Pages:
         if order.cursor:
             name = question(text, scope, mode, sort, order.reverse)
             cursor = read_cursor(order.cursor, name)
-        if cursor.asked:
+        if cursor.asked_at:
             # Dates like `30d` count from when the first page was asked for.
-            query = self._searcher.analyze(text, scope, cursor.asked, mode=mode)
+            query = self._searcher.analyze(text, scope, cursor.asked_at, mode=mode)
         if sort == Sort.RELEVANCE:
             answer, rest = self._ranked(
                 text, scope, query, cursor, mode=mode, limit=limit, min_relevance=min_relevance
@@ -81,8 +81,8 @@ class Pages:
             )
         following = None
         if rest is not None:
-            if rest.asked is None and has_moments(query.scope):
-                rest = replace(rest, asked=now)
+            if rest.asked_at is None and has_moments(query.scope):
+                rest = replace(rest, asked_at=now)
             following = write_cursor(rest, question(text, scope, mode, sort, order.reverse))
         took = (time.perf_counter() - started) * 1000
         return replace(answer, took_ms=took, next=following)
@@ -194,7 +194,7 @@ _LONGEST = 20_000
 class Cursor:
     """Where to go on: after a place of a list, or with what was not seen of a ranking."""
 
-    asked: datetime | None = None
+    asked_at: datetime | None = None
     after: Place | None = None
     seen: frozenset[bytes] = frozenset()
 
@@ -222,7 +222,7 @@ _dumped = json.JSONEncoder(default=str).encode
 def write_cursor(cursor: Cursor, question: str) -> str:
     """The cursor as a text for this question."""
     place = [cursor.after.key, cursor.after.id] if cursor.after else None
-    asked = cursor.asked.timestamp() if cursor.asked else None
+    asked = cursor.asked_at.timestamp() if cursor.asked_at else None
     head = json.dumps([_VERSION, question, asked, place]).encode()
     body = head + b"\n" + b"".join(sorted(cursor.seen))
     return base64.urlsafe_b64encode(_check(body) + body).rstrip(b"=").decode()

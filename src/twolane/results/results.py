@@ -230,8 +230,8 @@ def _winning_chunk(
         return best or near or chunks[0]
     if near is None or best is None:
         return near or best or chunks[0]
-    held = _words_in(document, best, words)
-    return best if held >= _SEVERAL and held > _words_in(document, near, words) else near
+    matched = _words_in(document, best, words)
+    return best if matched >= _SEVERAL and matched > _words_in(document, near, words) else near
 
 
 def _words_in(document: Document, chunk: Chunk, words: Sought) -> int:

@@ -66,8 +66,8 @@ _SHARED = _Shared()
 
 def _limited(libraries: Sequence[Any]) -> list[tuple[Any, int]]:
     """Those that had more than one thread, with their number."""
-    held = [(library, library.get_num_threads() or 1) for library in libraries]
-    several = [(library, threads) for library, threads in held if threads > 1]
+    numbers = [(library, library.get_num_threads() or 1) for library in libraries]
+    several = [(library, threads) for library, threads in numbers if threads > 1]
     for library, _ in several:
         _set(library, 1)
     return several

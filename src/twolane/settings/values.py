@@ -77,8 +77,8 @@ def setting(default: Any, meaning: str, check: Check | None = None, *, shown: bo
 
 def between(least: float, most: float = math.inf) -> Check:
     """A check that a number is neither smaller nor larger."""
-    asked = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
-    return lambda value: None if least <= value <= most else f"must be {asked}"
+    allowed = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
+    return lambda value: None if least <= value <= most else f"must be {allowed}"
 
 
 def one_of(*names: str) -> Check:

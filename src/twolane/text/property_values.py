@@ -47,9 +47,9 @@ _Measured = tuple[str, float | None, float | None]
 def facts(properties: Mapping[str, Any]) -> list[Fact]:
     """Everything that can be compared here, each once; an empty value says nothing."""
     found: dict[tuple[str, str], Fact] = {}
-    for name, held in properties.items():
+    for name, given in properties.items():
         if (key := property_key(str(name))) and key not in ELSEWHERE:
-            for value in held if isinstance(held, (list, tuple)) else (held,):
+            for value in given if isinstance(given, (list, tuple)) else (given,):
                 measured = _measured(value)
                 if measured is not None and (key, measured[0]) not in found:
                     found[key, measured[0]] = Fact(key, *measured)

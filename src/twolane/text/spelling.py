@@ -124,12 +124,12 @@ def _without_doubles(text: str) -> str:
     return re.sub(r"(.)\1+", r"\1", text)
 
 
-def begins_rightly(typed: str, meant: str) -> bool:
-    """Whether the first letter was meant, at least if one more or less stands before it.
+def begins_rightly(typed: str, intended: str) -> bool:
+    """Whether the first letter was intended, at least if one more or less stands before it.
 
     People get the first letter of a word right.
     """
-    return typed[0] in meant[:2] or meant[0] in typed[:2]
+    return typed[0] in intended[:2] or intended[0] in typed[:2]
 
 
 def tolerance(word: str) -> int:

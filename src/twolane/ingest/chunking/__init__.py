@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from twolane.ingest.chunking.boilerplate import parted
+from twolane.ingest.chunking.boilerplate import stripped
 from twolane.ingest.chunking.splitting import (
     SPACE,
     estimate_tokens,
@@ -142,7 +142,7 @@ def embedded_text(
 
     Without the lines whose keys are in `boilerplate`, if anything remains.
     """
-    own = parted(text, boilerplate) if boilerplate else None
+    own = stripped(text, boilerplate) if boilerplate else None
     return _under(_breadcrumb(title, headings), own.rest if own and own.rest else plain(text))
 
 
@@ -184,7 +184,7 @@ def embedded_sentences(
     None if it is a single one, which says what the passage says.
     They are those of the whole passage; one that is nothing but a form is an empty text.
     """
-    own = parted(text, boilerplate) if boilerplate else None
+    own = stripped(text, boilerplate) if boilerplate else None
     found = own_sentences(own.lines) if own and own.rest else sentences(plain(text))
     if len(found) < 2 or not any(found):
         return []
@@ -200,7 +200,7 @@ def _without_boilerplate(
     language_of: Callable[[str, str | None], str | None],
 ) -> Chunk:
     markdown = document.body[chunk.start : chunk.end]
-    own = parted(markdown, boilerplate)
+    own = stripped(markdown, boilerplate)
     if own is None and not chunk.boilerplate:
         return chunk
     text = own.whole if own else plain(markdown)

@@ -235,16 +235,16 @@ def own_sentences(lines: Iterable[tuple[str, bool]]) -> list[str]:
     It is empty where it would be too short for a sentence.
     """
     pieces: list[tuple[str, bool]] = []
-    for line, is_form in lines:
-        pieces += [(piece, is_form) for piece in _pieces(line)]
+    for line, is_boilerplate in lines:
+        pieces += [(piece, is_boilerplate) for piece in _pieces(line)]
     parts = iter(pieces)
     own = []
     for sentence in _sentences([piece for piece, _ in pieces]):
         left, size = [], -1
         # Pieces were joined by blanks, so their lengths tell which of them it is made of.
         while size < len(sentence):
-            piece, is_form = next(parts)
-            left += [] if is_form else [piece]
+            piece, is_boilerplate = next(parts)
+            left += [] if is_boilerplate else [piece]
             size += 1 + len(piece)
         said = " ".join(left)
         own.append(said if said == sentence or len(said) >= _SHORTEST else "")

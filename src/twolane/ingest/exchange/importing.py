@@ -117,7 +117,7 @@ class Importer:
         for remark in row.remarks:
             report.tell(place, ProblemCode.MENDED, remark)
         report.mended += bool(row.remarks)
-        held = next(
+        known = next(
             (
                 collection
                 for collection in self._documents.collections()
@@ -125,9 +125,9 @@ class Importer:
             ),
             None,
         )
-        if held is not None and replace(held, root=None) == given:
+        if known is not None and replace(known, root=None) == given:
             return
-        reason = _why_not(held, given, self._scope)
+        reason = _why_not(known, given, self._scope)
         if reason:
             report.skipped += 1
             report.tell(place, ProblemCode.EXCLUDED, reason)
@@ -172,10 +172,10 @@ class Importer:
             self._leave(batch[id], str(error), failed=not isinstance(error, HeldInFile))
 
     def _merged(self, batch: dict[str, list[_Taken]]) -> list[Document]:
-        held = self._documents.get(list(batch))
+        stored = self._documents.get(list(batch))
         documents = []
         for id, taken in batch.items():
-            before = held[id].document if id in held else None
+            before = stored[id].document if id in stored else None
             if before is not None and (before.deleted or before.encrypted):
                 what = "deleted" if before.deleted else "encrypted"
                 self._leave(taken, f"the bookmark was {what} here; it stays so", failed=False)
@@ -210,13 +210,13 @@ class _Taken:
     ready: Prepared | None = None
 
 
-def _why_not(held: Collection | None, given: Collection, scope: Scope) -> str:
+def _why_not(known: Collection | None, given: Collection, scope: Scope) -> str:
     """Why the collection that is there must not be described anew; empty if it may."""
     if scope.collections and given.name not in scope.collections:
         return f"the collection {given.name!r} is not yours to describe"
-    if held is not None and held.root is not None:
-        return f"the collection {given.name!r} holds the files of {held.root}; it stays as it is"
-    if held is not None and Capability.ADMIN not in scope.capabilities:
+    if known is not None and known.root is not None:
+        return f"the collection {given.name!r} holds the files of {known.root}; it stays as it is"
+    if known is not None and Capability.ADMIN not in scope.capabilities:
         return f"describing {given.name!r} anew needs the capability {Capability.ADMIN}"
     return ""
 

@@ -75,10 +75,10 @@ def exported(
     require(scope, Capability.SEARCH)
     ids = [one.id for one in documents.list(scope, among=Among.KEPT)]
     for at in range(0, len(ids), batch):
-        held = documents.get(ids[at : at + batch])
+        stored = documents.get(ids[at : at + batch])
         for id in ids[at : at + batch]:
-            if id in held:
-                yield f"{document_line(Draft.of(held[id].document))}\n"
+            if id in stored:
+                yield f"{document_line(Draft.of(stored[id].document))}\n"
         progress(min(at + batch, len(ids)), len(ids))
 
 

@@ -111,16 +111,16 @@ def normalised(url: str) -> str:
     if not split.hostname:
         return url.strip()
     host = split.hostname.rstrip(".")
-    named = f"[{host}]" if ":" in host else host
+    netloc = f"[{host}]" if ":" in host else host
     if port is not None and port != _PORTS.get(split.scheme):
-        named = f"{named}:{port}"
+        netloc = f"{netloc}:{port}"
     query = "&".join(
         part for part in split.query.split("&") if part and not part.startswith(_TRACKING)
     )
     # A page of some applications is named behind the `#`; elsewhere that is a place in a page.
     fragment = split.fragment if split.fragment.startswith(("!", "/")) else ""
     path = split.path.rstrip("/")
-    return urlunsplit(SplitResult(split.scheme, named, path, query, fragment))
+    return urlunsplit(SplitResult(split.scheme, netloc, path, query, fragment))
 
 
 def id_in(collection: str, name: str) -> str:

@@ -186,7 +186,7 @@ def inline_fields(body: str) -> dict[str, Any]:
     for match in (*bracketed, *lines):
         name = "-".join(match[1].casefold().split())
         found.setdefault(name, []).append(_value(match[2].strip()[:_LONGEST]))
-    return {name: held[0] if len(held) == 1 else held for name, held in found.items()}
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def _value(text: str) -> Any:
