@@ -173,13 +173,20 @@ class _Run:
             kept = {one.path for one in lost}
             gone = [path for path in gone if path not in kept]
             if self._seen or self.report.indexed:
-                hidden = self._out_of_sight(lost)
+                stored = self._documents.get([one.id for one in lost], parts=frozenset())
+                hidden = [
+                    Amendment(id, one.document.version, deleted=True) for id, one in stored.items()
+                ]
         if prune:
             self._deletes += [one.id for one in missing]
             self.report.deleted += len(missing)
         else:
             self.report.withheld = len(lost) + len(missing)
-            self._records += [_gone(one) for one in (*(lost if hidden else ()), *missing)]
+            reason = "its file is gone; the note is kept out of sight until it is back (or --prune)"
+            self._records += [
+                FileRecord(one.path, FileState.FAILED, None, reason, ProblemCode.GONE)
+                for one in (*(lost if hidden else ()), *missing)
+            ]
         self._commit(forgotten=gone, followed=followed, hidden=hidden)
 
     def _missing(self) -> list[FilePlace]:
@@ -195,10 +202,6 @@ class _Run:
             for id, one in stored.items()
             if one.document.path not in back
         ]
-
-    def _out_of_sight(self, lost: Sequence[FilePlace]) -> list[Amendment]:
-        stored = self._documents.get([one.id for one in lost], parts=frozenset())
-        return [Amendment(id, one.document.version, deleted=True) for id, one in stored.items()]
 
     def _is_there(self, path: str) -> bool:
         # What lies in a folder that could not be opened is not gone, only out of sight.
@@ -312,11 +315,6 @@ class _Run:
                 *hidden,
             )
         self._upserts, self._deletes, self._records = [], [], []
-
-
-def _gone(note: FilePlace) -> FileRecord:
-    reason = "its file is gone; the note is kept out of sight until it is back (or --prune)"
-    return FileRecord(note.path, FileState.FAILED, None, reason, ProblemCode.GONE)
 
 
 # ----------------------------------------------------------------------- which notes only moved

@@ -82,7 +82,10 @@ def _cluster(found: Sequence[Mention], length: int) -> tuple[int, int]:
     """
     best = (0, 0, 0)
     span = (0, 0)
-    beside = [_stand_beside(one, other) for one, other in pairwise(found)]
+    beside = [
+        other.start - one.end <= _BESIDE and other.words != one.words
+        for one, other in pairwise(found)
+    ]
     left = 0
     for right, mention in enumerate(found):
         while left < right and mention.end - found[left].start > length:
@@ -93,10 +96,6 @@ def _cluster(found: Sequence[Mention], length: int) -> tuple[int, int]:
             best = score
             span = (found[left].start, min(mention.end, found[left].start + length))
     return span
-
-
-def _stand_beside(one: Mention, other: Mention) -> bool:
-    return other.start - one.end <= _BESIDE and other.words != one.words
 
 
 def _beginning(text: str, first: int, last: int, length: int) -> int:

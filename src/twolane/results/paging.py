@@ -14,10 +14,10 @@ import binascii
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from twolane.model.answer import Answer, Degradation, Lane, Mode, Order, Place, Sort
@@ -206,17 +206,13 @@ def short(id: str) -> bytes:
 
 def question(text: str, scope: Scope, mode: Mode, sort: Sort, reverse: bool) -> str:
     """A name for a question, the same on every page although relative dates move on."""
-    said = _dumped([text, _still(scope), mode.value, sort.value, reverse])
+    said = json.dumps([text, _still(scope), mode.value, sort.value, reverse], default=str)
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def has_moments(scope: Scope) -> bool:
     """Whether dates are part of the scope, so that it may depend on when it was made."""
-    return "moment" in _dumped(_still(scope))
-
-
-# Made once: `json.dumps` with options of its own makes an encoder for every call.
-_dumped = json.JSONEncoder(default=str).encode
+    return "moment" in json.dumps(_still(scope), default=str)
 
 
 def write_cursor(cursor: Cursor, question: str) -> str:
@@ -246,7 +242,7 @@ def read_cursor(text: str, question: str) -> Cursor:
     return Cursor(
         datetime.fromtimestamp(asked, UTC) if asked is not None else None,
         Place(*place) if place else None,
-        frozenset(_pieces(seen)),
+        frozenset(seen[at : at + _BYTES] for at in range(0, len(seen), _BYTES)),
     )
 
 
@@ -268,10 +264,6 @@ def _check(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=_CHECK).digest()
 
 
-def _pieces(seen: bytes) -> Iterable[bytes]:
-    return (seen[at : at + _BYTES] for at in range(0, len(seen), _BYTES))
-
-
 def _still(value: Any) -> Any:
     """A value without the moments in it, which move while a caller turns pages."""
     if isinstance(value, datetime):
@@ -279,16 +271,10 @@ def _still(value: Any) -> Any:
     if isinstance(value, Span) and value.measure == Measure.MOMENT:
         return ["moment", value.low is None, value.high is None]
     if is_dataclass(value):
-        kind: Any = type(value)
-        return [kind.__name__, *[_still(getattr(value, name)) for name in _names(kind)]]
+        held = [_still(getattr(value, field.name)) for field in fields(value)]
+        return [type(value).__name__, *held]
     if isinstance(value, frozenset):
         return sorted(map(str, value))
     if isinstance(value, tuple | list):
         return [_still(one) for one in value]
     return value
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    """The names of a dataclass's fields, which take long to find out."""
-    return tuple(field.name for field in fields(kind))

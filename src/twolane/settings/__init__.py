@@ -250,8 +250,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
     values = {_VARIABLES.get(name, name): value for name, value in given.items()}
     # A path that is set to nothing is none: shells cannot always unset what they have set.
-    return {name: value for name, value in values.items() if value or not _is_path(name)}
-
-
-def _is_path(name: str) -> bool:
-    return name in DECLARED and str(DECLARED[name].type) in PATHS
+    return {
+        name: value
+        for name, value in values.items()
+        if value or name not in DECLARED or str(DECLARED[name].type) not in PATHS
+    }

@@ -127,7 +127,7 @@ def without_boilerplate(
     ]
     if not any(one.language for one in found):
         found = [
-            replace(one, language=language_of(_text(document, one), None))
+            replace(one, language=language_of(plain(document.body[one.start : one.end]), None))
             if one.boilerplate
             else one
             for one in found
@@ -221,10 +221,6 @@ def _without_boilerplate(
         language=language,
         boilerplate=own.keys if own else (),
     )
-
-
-def _text(document: Document, chunk: Chunk) -> str:
-    return plain(document.body[chunk.start : chunk.end])
 
 
 @dataclass(frozen=True, slots=True)

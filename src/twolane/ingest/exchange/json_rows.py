@@ -50,7 +50,7 @@ def read_json(text: Text, *, collection: str, kind: Kind, longest: int) -> Rows:
     for place, value in values:
         if isinstance(value, BadRow):
             yield value
-        elif _is_collection(value):
+        elif isinstance(value, dict) and value.get("type") == _TYPE:
             yield _read_collection(place, value)
         else:
             yield _row(place, value, collection, kind)
@@ -276,11 +276,6 @@ def _kind_of(value: Any) -> str:
 
 _TYPE = "collection"
 _KNOWN = ("type", "name", "kind", "include", "exclude", "description")
-
-
-def _is_collection(value: Any) -> bool:
-    """Whether a JSON value is meant to be a collection."""
-    return isinstance(value, dict) and value.get("type") == _TYPE
 
 
 def _read_collection(place: str, value: Mapping[str, Any]) -> CollectionRow | BadRow:
