@@ -24,7 +24,7 @@ from twolane.model.answer import Answer, Degradation, Lane, Mode, Order, Place, 
 from twolane.model.candidate import Candidate
 from twolane.model.errors import BadCursor, BadInput, TooSlow
 from twolane.model.scope import All, Capability, Clause, Measure, Phrase, Scope, Span, require
-from twolane.ports.documents import DocumentStore
+from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery
 from twolane.ranking.model import likely
 from twolane.ranking.search import Searcher
@@ -37,8 +37,9 @@ DEEPEST = 1000
 class Pages:
     """Turns the pages of answers; keeps nothing between them."""
 
-    def __init__(self, documents: DocumentStore, searcher: Searcher, pool: int) -> None:
-        self._documents = documents
+    def __init__(self, stores: Stores, searcher: Searcher, pool: int) -> None:
+        self._documents = stores.documents
+        self._snapshot = stores.snapshot
         self._searcher = searcher
         self._pool = pool
 
@@ -108,7 +109,8 @@ class Pages:
         # A lane that brought all it may bring has perhaps more.
         full = any(lane.hits >= max(self._pool, wanted) for lane in ranking.lanes)
         more = len(rest) > limit or (full and shown and not min_relevance)
-        answer = answer_of(self._documents, text, mode, ranking, shown)
+        with self._snapshot():
+            answer = answer_of(self._documents, text, mode, ranking, shown)
         if not more or wanted >= DEEPEST:
             return answer, None
         return answer, replace(cursor, seen=seen | {short(one.id) for one in shown})
