@@ -94,6 +94,7 @@ HOSTILE: dict[str, Any] = {
     "other types": said('{"short_query": 1, "expected_answer": ["x"]}'),
     "far too long": said(json.dumps({"expected_answer": "x" * 100_000})),
     "half a sign": said('{"short_query": "\\ud800"}'),
+    "nothing but dots": said('{"short_query": "...", "expected_answer": "…"}'),
     "empty": said('{"short_query": " ", "rephrased_query": ""}'),
 }
 

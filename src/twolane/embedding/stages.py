@@ -69,6 +69,12 @@ class Stage:
         self.store.succeeded(self.name, self.model, time.perf_counter() - started, tokens(answer))
         return answer
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether it is left alone after too many failures in a row."""
+        record = self.store.record(self.name)
+        return record.in_a_row >= self._limits.failures and record.paused_until > time.time()
+
     def close(self) -> None:
         """Let the threads end once they have nothing to do."""
         self._threads.close()

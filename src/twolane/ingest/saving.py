@@ -493,11 +493,11 @@ def renew(documents: DocumentStore, settings: Settings) -> None:
             if not one.analyzer_version:
                 # Who saved it anew meanwhile has done what is to be done here.
                 with suppress(Conflict):
-                    _renew(documents, settings, one.document)
+                    rewrite(documents, settings, outlined(one.document))
 
 
-def _renew(documents: DocumentStore, settings: Settings, stored: Document) -> None:
-    document = outlined(stored)
+def rewrite(documents: DocumentStore, settings: Settings, document: Document) -> None:
+    """Analyse a document anew and keep it as this version; Conflict if there is a later one."""
     made = prepare(document, settings)
     own = without_boilerplate(made, settings, boilerplate_keys(documents, settings))
     renewed = replace(own, stamp=_stamp(documents, document))
