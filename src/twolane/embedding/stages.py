@@ -22,6 +22,9 @@ T = TypeVar("T")
 # So many searches may wait for a stage at a time.
 _THREADS = 8
 
+# So much of the time that a search has left a stage may take: without it the search must answer.
+_SHARE = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class StageLimits:
@@ -50,9 +53,10 @@ class Stage:
         """
         self._require_awake()
         started = time.perf_counter()
-        seconds = self._limits.seconds
-        if (left := deadlines.left()) is not None:
-            seconds = min(seconds, left)
+        seconds, setting = self._limits.seconds, self._limits.setting
+        left = deadlines.left()
+        if left is not None and left * _SHARE < seconds:
+            seconds, setting = left * _SHARE, "search.query_seconds"
         if not seconds:
             raise StageError("the search had no time left for it")
         future = self._threads.submit(call)
@@ -60,7 +64,8 @@ class Stage:
             answer = future.result(timeout=seconds)
         except TimeoutError:
             self._overdue.add(future)
-            raise self._failed(f"it took longer than {self._time()}", started) from None
+            late = f"it took longer than {seconds:.3g} s (`{setting}`)"
+            raise self._failed(late, started) from None
         except (StageError, EmbedderError) as error:
             raise self._failed(str(error), started) from error
         # A model is foreign code: whatever it raises, the search must answer.
@@ -96,6 +101,3 @@ class Stage:
     def _failed(self, reason: str, started: float) -> StageError:
         self.store.failed(self.name, self.model, reason, time.perf_counter() - started)
         return StageError(reason)
-
-    def _time(self) -> str:
-        return f"{self._limits.seconds:g} s (`{self._limits.setting}`)"
