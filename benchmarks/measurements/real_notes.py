@@ -1,9 +1,7 @@
 """How long the first vectors of 2,000 real notes take, against the bare model on every core.
 
-    python benchmarks/real_notes.py COLLECTIONS [OUT]
-
-COLLECTIONS is a folder of BEIR folders, none of which is part of this project.
-Notes are drawn from all of them, more of short texts than of long pages, and written as files.
+Notes are drawn from all collections of a folder of BEIR folders, which is no part of this project:
+more of short texts than of long pages, written as files.
 They are indexed by words first; then `twolane embed` runs as a user runs it, in a process of its
 own and without variables that users do not set.
 The bare model is its own package in as many processes as there are cores: loaded beforehand, one
@@ -16,8 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -26,10 +22,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import machine
+from outcome import Goal, Outcome, Room, Table
 from processes import environment, run
 from twolane.embedding.embedders.use import UseEmbedder
-from twolane.ingest.chunking import embedded_sentences, embedded_text
+from twolane.ingest.chunking import CHUNKER, embedded_sentences, embedded_text
 from twolane.stores.sqlite import open_stores
 
 _SEED = 20261118
@@ -37,49 +33,65 @@ _TURNS = 4
 # Pages this long on average are a small part of what people keep.
 _LONG_PAGE = 10_000
 _LONG_PAGES = 40
-_NOTES = 2_000
 _BATCH = 32
 
 
-def main(collections: Path, out: Path | None) -> None:
-    """Embed by turns, and keep what it took."""
-    notes = _drawn(collections)
-    before = machine.load()
+def measure(room: Room) -> Outcome:
+    """Time both by turns."""
+    if room.collections is None:
+        raise RuntimeError("say where the collections are: --collections FOLDER")
+    notes = _drawn(room.collections, room.size(2_000, 200))
     cores = os.cpu_count() or 1
-    with (
-        tempfile.TemporaryDirectory(prefix="twolane-real-") as folder,
-        ProcessPoolExecutor(cores, get_context("spawn"), _load) as pool,
-    ):
+    folder = room.folder / "real_notes"
+    with ProcessPoolExecutor(cores, get_context("spawn"), _load) as pool:
         list(pool.map(_bare, [["warm"]] * cores * 4))
-        UseEmbedder(Path(folder) / "cache" / "use").embed_passages(["leave a picture"])
+        UseEmbedder(folder / "cache" / "use").embed_passages(["leave a picture"])
         rows = [
-            _turn(Path(folder) / str(turn), notes[turn::_TURNS], pool, first=turn % 2)
+            _turn(folder / str(turn), notes[turn::_TURNS], pool, first=turn % 2)
             for turn in range(_TURNS)
         ]
     total = {name: sum(row[name] for row in rows) for name in rows[0]}
-    result = {
-        "command": "python benchmarks/real_notes.py COLLECTIONS",
-        "method": (__doc__ or "").strip(),
-        "code": machine.code(),
-        "versions": machine.versions(),
-        "machine": machine.machine(),
-        "load before": before,
-        "load after": machine.load(),
-        "notes": len(notes),
-        "characters": sum(map(len, notes)),
-        "total": {name: round(value, 2) for name, value in total.items()},
-        "passages a second": round(total["passages"] / total["seconds"], 1),
-        "bare passages a second": round(total["passages"] / total["bare seconds"], 1),
-        "speed against bare": round(total["bare seconds"] / total["seconds"], 3),
-        "CPU seconds for each core": round(total["CPU seconds"] / cores, 1),
-        "rows": rows,
-    }
-    print(json.dumps({**result, "method": "…"}, indent=1))
-    if out:
-        out.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    ours, bare = ((total[f"{side}seconds"], total[f"{side}CPU"]) for side in ("", "bare "))
+    passages = total["passages"]
+    return Outcome(
+        goals=[
+            Goal(
+                "First vectors of 2,000 real notes",
+                ours[0],
+                "s",
+                ours[1] / cores,
+                at_most=90.0,
+            ),
+            Goal(
+                "Their speed against the bare model on every core",
+                bare[0] / ours[0],
+                "×",
+                bare[1] / ours[1],
+                at_least=0.95,
+            ),
+        ],
+        tables=[
+            Table(
+                f"{len(notes):,} notes, {passages:,} passages, {total['texts']:,} texts",
+                ("way", "seconds", "CPU seconds", "passages/s", "CPU ms per passage"),
+                [
+                    (
+                        way,
+                        round(seconds, 1),
+                        round(cpu, 1),
+                        round(passages / seconds, 1),
+                        round(cpu / passages * 1000, 2),
+                    )
+                    for way, (seconds, cpu) in (("twolane embed", ours), ("bare model", bare))
+                ],
+            )
+        ],
+        rows=rows,
+        facts={"seed": _SEED, "characters": sum(map(len, notes))},
+    )
 
 
-def _drawn(collections: Path) -> list[str]:
+def _drawn(collections: Path, count: int) -> list[str]:
     """Notes in Markdown, the same ones every time, in random order."""
     random = Random(_SEED)
     short, pages = [], []
@@ -90,15 +102,15 @@ def _drawn(collections: Path) -> list[str]:
         random.shuffle(texts)
         (pages if sum(map(len, texts)) > _LONG_PAGE * len(texts) else short).append(texts)
     long = [text for texts in pages for text in texts[: _LONG_PAGES // len(pages)]]
-    each = -(-(_NOTES - len(long)) // len(short))
-    drawn = [*long, *(text for texts in short for text in texts[:each])][:_NOTES]
+    each = -(-(count - len(long)) // len(short))
+    drawn = [*long, *(text for texts in short for text in texts[:each])][:count]
     random.shuffle(drawn)
     return drawn
 
 
 def _turn(
     folder: Path, notes: Sequence[str], pool: ProcessPoolExecutor, *, first: int
-) -> dict[str, float]:
+) -> dict[str, Any]:
     vault, db = folder / "notes", folder / "notes.db"
     vault.mkdir(parents=True)
     for number, note in enumerate(notes):
@@ -112,20 +124,20 @@ def _turn(
     run(["-m", "twolane", "index", vault, "--db", db, "--quiet"], words)
     texts, passages = _texts(db)
 
-    def ours() -> dict[str, float]:
+    def ours() -> dict[str, Any]:
         started, cpu = time.perf_counter(), _cpu_of_children()
         run(["-m", "twolane", "embed", "--db", db, "--quiet"], plain)
         seconds, used = time.perf_counter() - started, _cpu_of_children() - cpu
         status = json.loads(run(["-m", "twolane", "status", "--db", db, "--json"], plain))
         if status["pending"] or status["failed"]:
             raise RuntimeError(f"not everything was embedded: {status}")
-        return {"seconds": seconds, "CPU seconds": used}
+        return {"seconds": seconds, "CPU": used}
 
-    def bare() -> dict[str, float]:
+    def bare() -> dict[str, Any]:
         batches = [texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH)]
         started = time.perf_counter()
         cpu = sum(pool.map(_bare, batches))
-        return {"bare seconds": time.perf_counter() - started, "bare CPU seconds": cpu}
+        return {"bare seconds": time.perf_counter() - started, "bare CPU": cpu}
 
     taken = (ours() | bare()) if first else (bare() | ours())
     return {"notes": len(notes), "passages": passages, "texts": len(texts), **taken}
@@ -134,7 +146,7 @@ def _turn(
 def _texts(db: Path) -> tuple[list[str], int]:
     """What is to be embedded, the shortest first, and how many of it are passages."""
     stores = open_stores(db)
-    number = stores.vectors.open_generation(UseEmbedder(chunker="1").space).number
+    number = stores.vectors.open_generation(UseEmbedder(chunker=CHUNKER).space).number
     claimed = stores.queue.claim(number, worker="bench", limit=10**6, seconds=600)
     stores.queue.release(number, "bench")
     stores.maintenance.close()
@@ -171,7 +183,3 @@ def _bare(texts: list[str]) -> float:
     started = time.process_time()
     _model.encode(texts)
     return time.process_time() - started
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
