@@ -240,7 +240,9 @@ def _line_pattern(line: str) -> str:
     pieces: list[str] = []
     end = 0
     for found in _NUMBER.finditer(line):
-        number = rf"\d+\.\d+{re.escape(found[2])}" if found[2] else r"(\d+\.\d+)"
+        # On a busy machine a time may be so long that it has no decimals, or takes minutes.
+        unit = re.escape(found[2] or "").replace(r"\ s", "(?: s| min)")
+        number = rf"\d+(?:\.\d+)?{unit}" if unit else r"(\d+\.\d+)"
         pieces += (re.escape(line[end : found.start()]), number)
         end = found.end()
     return "".join((*pieces, re.escape(line[end:]), r"\n"))
