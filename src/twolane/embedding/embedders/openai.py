@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from twolane.embedding.embedders.cutting import Cutter
 from twolane.embedding.embedders.endpoint import Endpoint
-from twolane.embedding.embedders.pace import Pace
+from twolane.embedding.embedders.rate_limiter import RateLimiter
 from twolane.ingest.chunking import estimate_tokens
 from twolane.model.errors import BadVectors, EmbedderUnavailable
 from twolane.model.space import Space
@@ -77,7 +77,7 @@ class OpenAiEmbedder:
         self._options = options
         self._chunker = chunker
         self._cutter = Cutter(options.longest or _LONGEST_TEXT)
-        self._pace = Pace(options.requests_per_minute, options.tokens_per_minute)
+        self._limiter = RateLimiter(options.requests_per_minute, options.tokens_per_minute)
         self._lock = threading.Lock()
         # What the server calls the model that answers; it may be known from an earlier process.
         self.answered_by = ""
@@ -143,7 +143,7 @@ class OpenAiEmbedder:
         dimensions = self.space.dimensions
         most = _ANSWER_BYTES + len(texts) * (_VECTOR_BYTES + dimensions * _NUMBER_BYTES)
         patient = role == "passage"
-        self._pace.keep(sum(map(estimate_tokens, texts)), patient=patient)
+        self._limiter.acquire(sum(map(estimate_tokens, texts)), patient=patient)
         answer = self._endpoint.post("embeddings", body, patient=patient, most=most)
         matrix = _matrix(answer, len(texts), dimensions)
         self._require_same_model(answer.get("model"))
