@@ -55,6 +55,10 @@ NAMES = (
     "faults",
     "embedder_faults",
     "damage",
+    "many_users",
+    "parity",
+    "hnsw",
+    "kills",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -240,9 +240,8 @@ def _line_pattern(line: str) -> str:
     pieces: list[str] = []
     end = 0
     for found in _NUMBER.finditer(line):
-        # On a busy machine a time may be so long that it has no decimals, or takes minutes.
-        unit = re.escape(found[2] or "").replace(r"\ s", "(?: s| min)")
-        number = rf"\d+(?:\.\d+)?{unit}" if unit else r"(\d+\.\d+)"
+        # Ten seconds and more are told without decimals.
+        number = rf"[\d.]+{re.escape(found[2])}" if found[2] else r"(\d+\.\d+)"
         pieces += (re.escape(line[end : found.start()]), number)
         end = found.end()
     return "".join((*pieces, re.escape(line[end:]), r"\n"))

@@ -92,7 +92,7 @@ class _Reader:
         title = self._line("title", draft.title, LONGEST_TITLE)
         if not title:
             heading = next((one.text for one in found.headings if one.level == 1), "")
-            title = heading or _title_of(url, body) or bare.id
+            title = heading or title_of(url, body) or bare.id
         description = self._text("description", draft.description)
         summary = self._text("summary", draft.summary)
         aliases = self._lines("aliases", draft.aliases)
@@ -321,7 +321,7 @@ def why_no_url(url: str) -> str | None:
     return None
 
 
-def _title_of(url: str | None, body: str) -> str:
+def title_of(url: str | None, body: str) -> str:
     """A title for a document that has none: its address, or the first line of its text."""
     if url is not None:
         split = urlsplit(url)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -53,7 +53,7 @@ from twolane.library.stages import Stages
 from twolane.model.answer import Answer, Mode, ModeName, Order, mode_of
 from twolane.model.document import EMPTY, Chunk, Collection, Document, Kind
 from twolane.model.draft import Changes, Draft, Once, Saved
-from twolane.model.errors import BadInput, NoSuchDocument
+from twolane.model.errors import BadInput, Conflict, NoSuchDocument
 from twolane.model.permissions import require
 from twolane.model.problem import Problem
 from twolane.model.scope import ANYWHERE, Capability, Scope
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from twolane.ingest.indexing import Report
     from twolane.ingest.saving import Saver
     from twolane.library.copying import Copied
+    from twolane.library.fetching import FetchReport
     from twolane.model.answer import Result
     from twolane.model.candidate import Candidate
     from twolane.ports.vectors import Vector
@@ -682,6 +683,39 @@ class Library:
         """
         require(scope, Capability.WRITE)
         return self._exchange.files(path, collection, Kind.NOTE, scope, progress)
+
+    def fetch_pages(
+        self,
+        *,
+        scope: Scope = LOCAL,
+        again: bool = False,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> FetchReport:
+        """Give bookmarks without a text that of their page, within the limits of `fetch`.
+
+        A page that cannot be had is noted in its bookmark (`has:fetch_problem`), and only tried
+        `again` if that is wanted.
+        Needs the setting `fetch.pages`: nothing is asked of the network without it.
+        """
+        from twolane.library.fetching import FETCH_PROBLEM, fetch_texts
+
+        require(scope, Capability.WRITE)
+        if not self.settings.fetch.pages:
+            raise BadInput("pages are not fetched unless the setting fetch.pages is true")
+        bare = [
+            document
+            for document in self.documents(scope=replace(scope, kinds=(Kind.BOOKMARK,)))
+            if not (document.body.strip() or document.encrypted)
+            and (document.url or "").startswith(("http://", "https://"))
+            and (again or FETCH_PROBLEM not in document.properties)
+        ]
+
+        def save(draft: Draft, before: Document) -> None:
+            # Who changed or deleted it meanwhile knows better.
+            with suppress(Conflict, NoSuchDocument):
+                self.save(draft, expected_version=before.version, scope=scope)
+
+        return fetch_texts(bare, self.settings.fetch, save, progress)
 
     def export(
         self,

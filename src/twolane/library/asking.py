@@ -169,7 +169,7 @@ class Questions:
 
     @cached_property
     def _pages(self) -> Pages:
-        return Pages(self._stores.documents, self._searcher, self._settings.search.pool)
+        return Pages(self._stores, self._searcher, self._settings.search.pool)
 
     @cached_property
     def _diagnoser(self) -> Diagnoser:

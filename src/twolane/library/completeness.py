@@ -88,7 +88,7 @@ def status_of(stores: Stores, scope: Scope, degraded: tuple[Degradation, ...]) -
     """How complete the index is for the scope's owner; `degraded` tells which lanes cannot run."""
     require(scope, Capability.SEARCH)
     generation = serving(stores)
-    stats = stores.documents.stats(replace(scope, archived=True), chunks=True)
+    stats = stores.documents.stats(replace(scope, archived=True), detail=True)
     progress = Progress(0, stats.chunks, 0)
     if generation:
         progress = stores.queue.progress(generation.number, scope)

@@ -14,7 +14,7 @@ from twolane.model.candidate import Candidate
 from twolane.model.errors import BadInput, TooSlow
 from twolane.model.permissions import require
 from twolane.model.scope import All, Capability, Clause, Phrase, Scope
-from twolane.ports.documents import DocumentStore
+from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery
 from twolane.ranking.model import likely
 from twolane.ranking.search import Searcher
@@ -28,8 +28,9 @@ DEEPEST = 1000
 class Pages:
     """Turns the pages of answers; keeps nothing between them."""
 
-    def __init__(self, documents: DocumentStore, searcher: Searcher, pool: int) -> None:
-        self._documents = documents
+    def __init__(self, stores: Stores, searcher: Searcher, pool: int) -> None:
+        self._documents = stores.documents
+        self._snapshot = stores.snapshot
         self._searcher = searcher
         self._pool = pool
 
@@ -78,7 +79,8 @@ class Pages:
         # A lane that brought all it may bring has perhaps more.
         full = any(lane.hits >= max(self._pool, wanted) for lane in ranking.lanes)
         more = len(rest) > turn.limit or (full and shown and not turn.min_relevance)
-        answer = answer_of(self._documents, turn.text, turn.mode, ranking, shown)
+        with self._snapshot():
+            answer = answer_of(self._documents, turn.text, turn.mode, ranking, shown)
         if not more or wanted >= DEEPEST:
             return answer, None
         return answer, replace(turn.cursor, seen=seen | {short(one.id) for one in shown})

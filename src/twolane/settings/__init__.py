@@ -43,6 +43,7 @@ class Settings:
     results: groups.Results = groups.Results()
     index: groups.Index = groups.Index()
     embedding: groups.Embedding = groups.Embedding()
+    fetch: groups.Fetch = groups.Fetch()
     postgres: groups.Postgres = groups.Postgres()
     server: groups.Server = groups.Server()
     ranking: groups.Ranking = groups.Ranking()

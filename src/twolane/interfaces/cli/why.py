@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 def why(
     call: Call,
     *,
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="What was looked for, as one argument.")
-    ],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query, as one argument.")],
     reference: Reference,
     number: Number = None,
     mode: Modes = Mode.HYBRID,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from twolane.ports.documents import Change
 from twolane.stores.postgres.changing import Changing
-from twolane.stores.postgres.counting import Size
+from twolane.stores.postgres.counting import size
 from twolane.stores.postgres.database import Database
 from twolane.stores.postgres.demands import Demands
 from twolane.stores.postgres.document_rows import COLUMNS, LIGHT_COLUMNS, path_end
@@ -46,7 +46,7 @@ def document_store(
         keys=tuple,
         tag_counts=_TAG_COUNTS,
         path_ends_in=_path_ends_in,
-        size=Size().of,
+        size=size,
         apply=apply,
     )
     return SqlDocuments(replica or database, engine, demands, counted)
