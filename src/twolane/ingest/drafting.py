@@ -146,7 +146,7 @@ class _Reader:
     def _lines(self, field: str, values: Any) -> tuple[str, ...]:
         if isinstance(values, str):
             self._refuse(field, "must be a list of texts, not one text")
-        given = [self._line(field, one, LONGEST_TITLE) for one in values]
+        given = [self._line(field, value, LONGEST_TITLE) for value in values]
         if len(given) > MOST:
             self._refuse(field, f"has more than {MOST:,} entries")
         return tuple(dict.fromkeys(one for one in given if one))

@@ -54,9 +54,8 @@ from twolane.model.answer import Answer, Mode, ModeName, Order, mode_of
 from twolane.model.document import EMPTY, Chunk, Collection, Document, Kind
 from twolane.model.draft import Changes, Draft, Once, Saved
 from twolane.model.errors import BadInput, Conflict, NoSuchDocument
-from twolane.model.permissions import require
 from twolane.model.problem import Problem
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
 from twolane.model.space import Generation, GenerationState, Progress
 from twolane.model.tokens import Token, id_in, make, opens
 from twolane.ports import Stores
@@ -72,9 +71,8 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.embedding.pipeline.switching import Gate
     from twolane.embedding.pipeline.worker import Worker
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import Similar, SimilarAnswer
-    from twolane.explain.why import Diagnosis
-    from twolane.ingest.changing import Changer
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
     from twolane.ingest.saving import Saver
@@ -469,15 +467,13 @@ class Library:
         def save(saver: Saver) -> list[Saved]:
             return saver.save(given, scope, expected_versions)
 
-        return self._done(self._changer.once(once, scope, save))
+        return self._done(self._saver.once(once, scope, save))
 
     def change_all(
         self, changes: Changes, *, scope: Scope = LOCAL, once: Once | None = None
     ) -> list[Saved]:
         """Make many changes of several kinds, all or none."""
-        return self._done(
-            self._changer.once(once, scope, lambda saver: self._changer.all(changes, scope, saver))
-        )
+        return self._done(self._saver.once(once, scope, lambda saver: saver.all(changes, scope)))
 
     def revise(
         self,
@@ -493,7 +489,7 @@ class Library:
         With `deleted`, one that was deleted is brought back by that.
         `edit` may be called again if somebody else was quicker.
         """
-        saved = self._changer.revise(id, edit, scope, expected_version, deleted=deleted)
+        saved = self._saver.revise(id, edit, scope, expected_version, deleted=deleted)
         return self._done([saved])[0]
 
     def delete(
@@ -964,12 +960,6 @@ class Library:
         from twolane.ingest.saving import Saver
 
         return Saver(self._stores.documents, self.settings)
-
-    @cached_property
-    def _changer(self) -> Changer:
-        from twolane.ingest.changing import Changer
-
-        return Changer(self._stores.documents, self._saver)
 
 
 def _listed(ids: Ids) -> list[str]:

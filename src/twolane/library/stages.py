@@ -73,7 +73,7 @@ class Stages:
 
     def _reranking(self, stores: Stores, settings: Settings) -> Reranking:
         from twolane.ranking.reranking import Reranking
-        from twolane.results.answers import passages_to_read
+        from twolane.results.results import passages_to_read
 
         rerank, way = settings.rerank, settings.experiment.reranking
         reranker = open_reranker(settings)

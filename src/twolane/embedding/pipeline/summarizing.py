@@ -16,8 +16,7 @@ from twolane.ingest.saving import rewrite
 from twolane.ingest.summaries import with_summary
 from twolane.model.document import Document
 from twolane.model.errors import Conflict, StageError
-from twolane.model.filters import Except, Having, Part
-from twolane.model.scope import Scope
+from twolane.model.scope import Except, Having, Part, Scope
 from twolane.ports.chat import Chat
 from twolane.ports.documents import DocumentStore
 from twolane.settings import Settings

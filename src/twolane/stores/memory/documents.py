@@ -17,7 +17,7 @@ from twolane.stores.memory.changing import forget_boilerplate, make
 from twolane.stores.memory.filtering import moment
 from twolane.stores.memory.scoping import in_scope, is_owned
 from twolane.stores.memory.state import State
-from twolane.text.links import path_ends_in
+from twolane.text.names import path_ends_in
 from twolane.text.property_values import facts
 from twolane.text.tokens import fold
 

@@ -15,8 +15,7 @@ from twolane.stores.sql.counting import Counted
 from twolane.stores.sql.documents import Engine, SqlDocuments
 from twolane.stores.sql.filtering import Condition
 from twolane.stores.sql.session import Session
-from twolane.text.globs import LAST
-from twolane.text.links import path_ends_in
+from twolane.text.names import LAST, path_ends_in
 
 _TAG_COUNTS = """
 SELECT min(t.name), count(DISTINCT t.document) FROM tags AS t JOIN documents AS d

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from twolane.explain.why.case import Case, place_of
-from twolane.explain.why.restrictions import Restriction
-from twolane.explain.why.values import Change, ObstacleKind, Origin, Suggestion
+from twolane.explain.case import Case, place_of
+from twolane.explain.diagnosis import Change, ObstacleKind, Origin, Suggestion
+from twolane.explain.restrictions import Restriction
 from twolane.model import deadlines
 from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope

@@ -6,23 +6,37 @@ so this can never disagree with what a search does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar, assert_never
+from typing import Any, assert_never
 
-from twolane.explain.why.values import Obstacle, ObstacleKind, Origin
+from twolane.explain.diagnosis import Obstacle, ObstacleKind, Origin
 from twolane.model.document import Document
-from twolane.model.filters import Among, During, Except, Filter, Having, Measure, Span, Valued
-from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without
+from twolane.model.scope import (
+    All,
+    Among,
+    Clause,
+    During,
+    Either,
+    Except,
+    Filter,
+    Having,
+    InField,
+    Measure,
+    Near,
+    Phrase,
+    Scope,
+    Span,
+    Valued,
+    Without,
+)
 from twolane.query import Filters, Query
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """One filter or demand: what it says, and what a document that fails it is told.
+    """One filter or demand: what it says, and why a document that fails it does.
 
     `alone` are the fields of a scope that holds nothing else;
     `without` is the caller's scope without it, where it is the scope's and can be dropped.
@@ -32,23 +46,24 @@ class Restriction:
     origin: Origin
     what: str
     alone: Mapping[str, Any]
-    reason: Callable[[Document], str]
+    reason: str
     without: Scope | None = None
 
-    def obstacle(self, document: Document) -> Obstacle:
+    @property
+    def obstacle(self) -> Obstacle:
         """The obstacle that this is to a document that fails it."""
-        return Obstacle(self.kind, self.origin, self.what, self.reason(document))
+        return Obstacle(self.kind, self.origin, self.what, self.reason)
 
 
-def restrictions(scope: Scope, query: Query) -> Iterator[Restriction]:
-    """All restrictions of the scope, then all of the query."""
+def restrictions(scope: Scope, query: Query, document: Document) -> Iterator[Restriction]:
+    """All restrictions of the scope, then all of the query, as this document would fail them."""
     if not scope.archived:
         yield Restriction(
             ObstacleKind.ARCHIVED,
             Origin.SCOPE,
             "archived",
             {"archived": False},
-            lambda document: "it is archived",
+            "it is archived",
             replace(scope, archived=True),
         )
     if scope.documents:
@@ -57,11 +72,13 @@ def restrictions(scope: Scope, query: Query) -> Iterator[Restriction]:
             Origin.SCOPE,
             "documents",
             {"documents": scope.documents},
-            lambda document: "it is not one of the documents that are searched",
+            "it is not one of the documents that are searched",
         )
-    yield from _filters(scope, Origin.SCOPE, lambda **fields: replace(scope, **fields))
+    for kind, what, alone, reason, rest in _filters(scope, document):
+        yield Restriction(kind, Origin.SCOPE, what, alone, reason, replace(scope, **rest))
     yield from _demands(scope.clause, Origin.SCOPE)
-    yield from _filters(query.filters, Origin.QUERY, lambda **fields: None)
+    for kind, what, alone, reason, _ in _filters(query.filters, document):
+        yield Restriction(kind, Origin.QUERY, what, alone, reason)
     yield from _demands(query.clause, Origin.QUERY)
 
 
@@ -71,111 +88,70 @@ CONTRADICTION = Restriction(
     Origin.QUERY,
     "filters",
     {},
-    lambda document: "the filters of the query and of the scope exclude each other",
+    "the filters of the query and of the scope exclude each other",
 )
 
+# Kind, what was typed, the filter alone, why the document fails it, the field without it.
+_Filter = tuple[ObstacleKind, str, dict[str, Any], str, dict[str, Any]]
 
-def _filters(
-    source: Scope | Filters, origin: Origin, changed: Callable[..., Scope | None]
-) -> Iterator[Restriction]:
+
+def _filters(source: Scope | Filters, document: Document) -> Iterator[_Filter]:
     """The restrictions of fields that scopes and query filters both have."""
     kind = ObstacleKind
 
-    def restriction(
-        kind: ObstacleKind,
-        what: str,
-        field: str,
-        value: Any,
-        reason: Callable[[Document], str],
-        rest: Any = (),
-    ) -> Restriction:
-        """A field that demands the value; `rest` is what it demands without that."""
-        return Restriction(kind, origin, what, {field: value}, reason, changed(**{field: rest}))
+    def whole(kind: ObstacleKind, field: str, what: str, reason: str, rest: Any = ()) -> _Filter:
+        """A field that restricts as a whole."""
+        return kind, what, {field: getattr(source, field)}, reason, {field: rest}
 
     if source.collections:
         names = _either(source.collections)
-        yield restriction(
-            kind.COLLECTION,
-            names,
-            "collections",
-            source.collections,
-            lambda document: f"it is in the collection {_quoted(document.collection)}, not {names}",
-        )
+        reason = f"it is in the collection {_quoted(document.collection)}, not {names}"
+        yield whole(kind.COLLECTION, "collections", names, reason)
     if source.kinds:
         kinds = " or ".join(source.kinds)
-        yield restriction(
-            kind.KIND,
-            kinds,
-            "kinds",
-            source.kinds,
-            lambda document: f"its kind is {document.kind}, not {kinds}",
-        )
+        yield whole(kind.KIND, "kinds", kinds, f"its kind is {document.kind}, not {kinds}")
     for tag in source.tags:
-        reason = _saying(f"it does not have the tag {_quoted(tag)}")
-        yield restriction(kind.TAG, tag, "tags", (tag,), reason, _but(source.tags, tag))
+        reason = f"it does not have the tag {_quoted(tag)}"
+        yield kind.TAG, tag, {"tags": (tag,)}, reason, {"tags": _but(source.tags, tag)}
     for tag in source.without_tags:
-        reason = _saying(f"it has the tag {_quoted(tag)}, which is excluded")
-        rest = _but(source.without_tags, tag)
-        yield restriction(kind.NOT_TAG, tag, "without_tags", (tag,), reason, rest)
+        reason = f"it has the tag {_quoted(tag)}, which is excluded"
+        others = {"without_tags": _but(source.without_tags, tag)}
+        yield kind.NOT_TAG, tag, {"without_tags": (tag,)}, reason, others
     if source.paths:
         paths = _either(source.paths)
-        yield restriction(
-            kind.PATH,
-            paths,
-            "paths",
-            source.paths,
-            lambda document: f"its path {_quoted(document.path or 'none')} is not under {paths}",
-        )
+        reason = f"its path {_quoted(document.path or 'none')} is not under {paths}"
+        yield whole(kind.PATH, "paths", paths, reason)
     if source.languages:
-        spoken = " or ".join(source.languages)
-        reason = _saying(f"none of its passages is in {spoken}")
-        yield restriction(kind.LANGUAGE, spoken, "languages", source.languages, reason)
-    for field, word, at in (
-        ("updated_from", "after", source.updated_from),
-        ("updated_before", "before", source.updated_before),
-    ):
-        if at is not None:
-            what = f"{word} {at:%Y-%m-%d}"
-            yield restriction(kind.DATE, what, field, at, _changed_at(word, at), None)
+        languages = " or ".join(source.languages)
+        reason = f"none of its passages is in {languages}"
+        yield whole(kind.LANGUAGE, "languages", languages, reason)
+    updated = document.updated
+    dated = f"was changed on {updated:%Y-%m-%d}" if updated else "has no date"
+    if start := source.updated_from:
+        reason = f"it {dated}, and only what changed since {_day(start)} counts"
+        yield whole(kind.DATE, "updated_from", f"after {_day(start)}", reason, None)
+    if end := source.updated_before:
+        reason = f"it {dated}, and only what changed before {_day(end)} counts"
+        yield whole(kind.DATE, "updated_before", f"before {_day(end)}", reason, None)
     for one in source.filters:
-        others = _but(source.filters, one)
-        reason = _saying(failing(one))
-        made = restriction(kind.FILTER, filter_text(one), "filters", (one,), reason, others)
-        yield replace(made, alone={**made.alone, "archived": True})
-
-
-def _changed_at(word: str, at: datetime) -> Callable[[Document], str]:
-    wanted = f"only what changed {'since' if word == 'after' else 'before'} {at:%Y-%m-%d} counts"
-
-    def reason(document: Document) -> str:
-        if document.updated is None:
-            return f"it has no date, and {wanted}"
-        return f"it was changed on {document.updated:%Y-%m-%d}, and {wanted}"
-
-    return reason
+        alone = {"filters": (one,), "archived": True}
+        rest = {"filters": tuple(each for each in source.filters if each != one)}
+        yield kind.FILTER, filter_text(one), alone, failing(one), rest
 
 
 def _demands(clause: Clause | None, origin: Origin) -> Iterator[Restriction]:
     """The demands that stand side by side, each as it would be typed."""
-    if clause is None:
-        return
     if isinstance(clause, All):
         for each in clause.clauses:
             yield from _demands(each, origin)
-        return
-    excludes = isinstance(clause, Without)
-    quoted = _quoted(clause_text(clause.clause if isinstance(clause, Without) else clause))
-    yield Restriction(
-        ObstacleKind.EXCLUSION if excludes else ObstacleKind.DEMAND,
-        origin,
-        clause_text(clause),
-        {"clause": clause},
-        _saying(
-            f"it holds {quoted}, which is excluded"
-            if excludes
-            else f"it does not hold {quoted}, which is demanded"
-        ),
-    )
+    elif clause is not None:
+        if isinstance(clause, Without):
+            kind = ObstacleKind.EXCLUSION
+            reason = f"it holds {_quoted(clause_text(clause.clause))}, which is excluded"
+        else:
+            kind = ObstacleKind.DEMAND
+            reason = f"it does not hold {_quoted(clause_text(clause))}, which is demanded"
+        yield Restriction(kind, origin, clause_text(clause), {"clause": clause}, reason)
 
 
 def clause_text(clause: Clause) -> str:
@@ -202,12 +178,8 @@ def _grouped(clause: Clause) -> str:
     return f"({clause_text(clause)})" if isinstance(clause, All | Either) else clause_text(clause)
 
 
-def _but(values: Sequence[T], one: T) -> tuple[T, ...]:
-    return tuple(each for each in values if each != one)
-
-
-def _saying(reason: str) -> Callable[[Document], str]:
-    return lambda document: reason
+def _but(tags: Sequence[str], tag: str) -> tuple[str, ...]:
+    return tuple(each for each in tags if each != tag)
 
 
 def _either(values: Sequence[str]) -> str:

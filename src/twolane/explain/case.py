@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from twolane.explain.why.values import Passage, WordFound
+from twolane.explain.diagnosis import Passage, WordFound
 from twolane.model.answer import Feature, Lane, Mode
 from twolane.model.candidate import Candidate, DocumentTerms
 from twolane.model.document import FIELDS, Document
@@ -15,7 +15,7 @@ from twolane.ports.documents import Part
 from twolane.ranking.features import WordFeatures
 from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
-from twolane.results.exact import passage_with
+from twolane.results.results import passage_with
 from twolane.settings import Settings
 
 
@@ -104,21 +104,21 @@ def _words(ranking: Ranking, document: DocumentTerms) -> tuple[WordFound, ...]:
     taken = {repair.typed: repair.terms for repair in ranking.query.repairs}
     fields: dict[str, set[str]] = {}
     for word in ranking.query.parsed.marks:
-        held = _fields(word, document)
-        fields[word.text] = fields[word.text] & held if word.text in fields else held
+        holding = _fields(word, document)
+        fields[word.text] = fields[word.text] & holding if word.text in fields else holding
     return tuple(
         WordFound(
             text,
-            tuple(name for name in FIELDS if name in held),
+            tuple(name for name in FIELDS if name in holding),
             next((terms for typed, terms in taken.items() if text in typed), ()),
         )
-        for text, held in fields.items()
+        for text, holding in fields.items()
     )
 
 
 def _fields(word: Word, document: DocumentTerms) -> set[str]:
-    held = [document.frequencies[key] for key in word.keys if key in document.frequencies]
-    return {name for place, name in enumerate(FIELDS) if any(counts[place] for counts in held)}
+    rows = [document.frequencies[key] for key in word.keys if key in document.frequencies]
+    return {name for place, name in enumerate(FIELDS) if any(counts[place] for counts in rows)}
 
 
 def _passage(
@@ -131,8 +131,8 @@ def _passage(
 ) -> Passage | None:
     """The nearest passage by meaning, however far; the fullest of words where it says nothing."""
     document, query = question.document, ranking.query.parsed
-    held = stores.documents.get([document.id], ANYWHERE, frozenset({Part.CHUNKS}))
-    chunks = held[document.id].chunks if document.id in held else ()
+    stored = stores.documents.get([document.id], ANYWHERE, frozenset({Part.CHUNKS}))
+    chunks = stored[document.id].chunks if document.id in stored else ()
     position, similarity = None, None
     not_run = {one.lane for one in ranking.not_run}
     if (

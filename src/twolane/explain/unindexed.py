@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from twolane.explain.why.values import Obstacle, ObstacleKind, Origin
+from twolane.explain.diagnosis import Obstacle, ObstacleKind, Origin
 from twolane.model.document import Collection
 from twolane.model.errors import AmbiguousDocument
 from twolane.model.problem import FileRecord, FileState
@@ -93,9 +93,9 @@ class _File:
 
 def _known(documents: DocumentStore) -> Iterator[_File]:
     for collection in documents.collections():
-        held = documents.known(collection.name)
-        records = {record.path: record for record in file_records(held)}
-        for path, known in held.items():
+        files = documents.known(collection.name)
+        records = {record.path: record for record in file_records(files)}
+        for path, known in files.items():
             yield _File(collection.name, path, records.get(path), known.id)
 
 
@@ -118,7 +118,7 @@ def _on_disk(collection: Collection, reference: str) -> tuple[Path, str] | None:
 
 def _left_out(source: Source, path: str) -> str:
     """Why a file that is there is not in the index."""
-    offered = next((one for one in source.entries() if one.path == path), None)
+    offered = next((entry for entry in source.entries() if entry.path == path), None)
     if isinstance(offered, FileRecord):
         return offered.reason
     if offered is not None:

@@ -11,11 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from twolane.explain.why.case import Case, Question, case_of, place_of
-from twolane.explain.why.files import file_named
-from twolane.explain.why.restrictions import CONTRADICTION, Restriction, restrictions
-from twolane.explain.why.suggesting import Suggester
-from twolane.explain.why.values import (
+from twolane.explain.case import Case, Question, case_of, place_of
+from twolane.explain.diagnosis import (
     MAIN_LANES,
     Diagnosis,
     Obstacle,
@@ -23,14 +20,17 @@ from twolane.explain.why.values import (
     Opinion,
     Origin,
     Standing,
+    by_lane,
+    verdict,
 )
-from twolane.explain.why.wording import by_lane, verdict
+from twolane.explain.restrictions import CONTRADICTION, Restriction, restrictions
+from twolane.explain.suggestions import Suggester
+from twolane.explain.unindexed import file_named
 from twolane.model import deadlines
 from twolane.model.answer import Lane, LaneReport, Mode
 from twolane.model.candidate import Candidate
 from twolane.model.errors import NoSuchDocument
-from twolane.model.permissions import require
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.model.space import Progress
 from twolane.ports import Stores
 from twolane.ports.generations import serving
@@ -39,8 +39,6 @@ from twolane.query.lookup import meant
 from twolane.ranking.rankings import Ranking
 from twolane.ranking.search import Searcher
 from twolane.settings import Settings
-
-__all__ = ["Diagnoser", "Diagnosis"]
 
 # How far down a document is looked for; no setting lets a search show more.
 _WIDEST = 1000
@@ -112,7 +110,7 @@ class Diagnoser:
         place = self._place(case, searchable=not failed)
         rank, candidate = place.rank, place.candidate
         opinions = tuple(self._opinions(case, place, in_scope=not failed))
-        obstacles = [one.obstacle(document) for one in failed]
+        obstacles = [one.obstacle for one in failed]
         if rank is None and not failed:
             obstacles = list(self._lane_obstacles(case, place.lanes))
         standing = Standing.SHOWN
@@ -177,9 +175,13 @@ class Diagnoser:
             return []
         anywhere = replace(question.alone, documents=())
         failed = [
-            one
-            for one in restrictions(question.scope, case.ranking.query.parsed)
-            if not self._stores.documents.get([id], replace(anywhere, **one.alone), frozenset())
+            restriction
+            for restriction in restrictions(
+                question.scope, case.ranking.query.parsed, question.document
+            )
+            if not self._stores.documents.get(
+                [id], replace(anywhere, **restriction.alone), frozenset()
+            )
         ]
         return failed or [CONTRADICTION]
 
@@ -214,7 +216,7 @@ class Diagnoser:
             reason = "it holds none of the words"
             return Obstacle(ObstacleKind.NO_WORDS, Origin.QUERY, "words", reason)
         if self._settings.experiment.relaxation == "all" and not all(
-            one.held for one in case.words
+            word.held for word in case.words
         ):
             reason = "it does not hold every word, which `experiment.relaxation` demands"
             return Obstacle(ObstacleKind.NO_WORDS, Origin.SETTING, "relaxation", reason)

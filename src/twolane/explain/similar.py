@@ -8,39 +8,89 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
+from math import log
 from typing import TYPE_CHECKING
 
-from twolane.explain.similar.values import Pair, Place, Similar, SimilarAnswer
-from twolane.explain.similar.words import (
-    boilerplate_terms,
-    counted,
-    frequencies_of,
-    selective_terms,
-    written,
-)
-from twolane.ingest.chunking.boilerplate import all_form
+from twolane.ingest.chunking import plain
+from twolane.ingest.chunking.boilerplate import only_boilerplate, stripped
 from twolane.model.answer import Degradation, Lane
-from twolane.model.candidate import DocumentTerms
-from twolane.model.document import Chunk, Document
+from twolane.model.candidate import DocumentTerms, Frequencies
+from twolane.model.document import FIELDS, Chunk, Document, Kind
 from twolane.model.errors import NotPermitted
-from twolane.model.permissions import require
-from twolane.model.scope import ANYWHERE, Capability, Scope, Word
+from twolane.model.scope import ANYWHERE, Capability, Scope, Word, require
 from twolane.ports import Stores
 from twolane.ports.documents import Part, Stored
 from twolane.ports.generations import revision, serving
+from twolane.ports.lexical import LexicalIndex
 from twolane.query.lookup import meant
-from twolane.ranking.bm25f import Bm25f
+from twolane.ranking.bm25f import WEIGHTS, Bm25f, idf
+from twolane.results.highlighting import spellings
 from twolane.settings import Settings
-from twolane.settings.linear_algebra import one_thread
-from twolane.text.links import linked
+from twolane.settings.machine import one_thread
+from twolane.text.names import linked
+from twolane.text.tokens import is_function_word, stream, tokens
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Matrix, Vector
 
-__all__ = ["Pair", "Place", "Similar", "SimilarAnswer", "Similarities"]
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a passage stands: its document's chunk, the headings above it, its lines."""
+
+    position: int
+    heading: tuple[str, ...]
+    lines: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two passages that make two documents similar, and how similar the passages are."""
+
+    own: Place
+    other: Place
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A document that is similar to the one that was asked about, and why.
+
+    `score` orders the answer: similarity of documents and passages, or of words without vectors.
+    `similarity` is that of the two documents as wholes, None without vectors.
+    `shared` are rare words that both hold, as this document writes them, most telling first.
+    """
+
+    id: str
+    kind: Kind
+    collection: str
+    path: str | None
+    url: str | None
+    title: str
+    tags: tuple[str, ...]
+    updated: datetime | None
+    score: float
+    similarity: float | None
+    pair: Pair | None
+    shared: tuple[str, ...]
+    linked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarAnswer:
+    """The documents that are most similar to one, best first."""
+
+    id: str
+    title: str
+    generation: int | None
+    degraded: tuple[Degradation, ...]
+    took_ms: float
+    results: tuple[Similar, ...]
+
 
 # A text in more documents than this is a form that was filled in, not a thought.
 _SHARED_BY_FEW = 3
@@ -142,8 +192,8 @@ class Similarities:
         generation = serving(self._stores)
         if generation is None:
             return None, [], "there are no vectors yet; run `twolane index`"
-        held = self._stores.vectors.get(generation.number, [document.id]).get(document.id, [])
-        own = [(one.position, one.vector) for one in held]
+        passages = self._stores.vectors.get(generation.number, [document.id]).get(document.id, [])
+        own = [(one.position, one.vector) for one in passages]
         reason = "" if own else f"{document.id} has no vectors yet; run `twolane embed`"
         return generation.number, own, reason
 
@@ -173,14 +223,16 @@ class Similarities:
                     one.id for one in vectors.nearest(generation, own[at][1], scope, limit=pool)
                 }
         ids.discard(document.id)
-        held = {
-            id: [(one.position, one.vector) for one in passages]
+        pool_vectors = {
+            id: [(passage.position, passage.vector) for passage in passages]
             for id, passages in vectors.get(generation, sorted(ids)).items()
         }
-        trusted = self._trust(alone | self._documents.get(sorted(held), ANYWHERE, _WITH_CHUNKS))
+        trusted = self._trust(
+            alone | self._documents.get(sorted(pool_vectors), ANYWHERE, _WITH_CHUNKS)
+        )
         trust = trusted.get(document.id, {})
         weights = [trust.get(position, 1.0) for position, _ in own]
-        known = {id: pairs for id, pairs in held.items() if id in trusted}
+        known = {id: pairs for id, pairs in pool_vectors.items() if id in trusted}
         measured = _measured(own, weights, known, trusted)
         measured.sort(key=lambda one: (-one.score, one.id))
         return measured, complete
@@ -197,7 +249,7 @@ class Similarities:
             if not chunk.boilerplate:
                 return number
             passage = document.body[chunk.start : chunk.end]
-            return max(number, _HOLD_BOILERPLATE) if all_form(passage, keys) else number
+            return max(number, _HOLD_BOILERPLATE) if only_boilerplate(passage, keys) else number
 
         return {
             id: {chunk.position: _own_share(holding(chunk, one.document)) for chunk in one.chunks}
@@ -302,14 +354,14 @@ def _own_share(documents: int) -> float:
 def _measured(
     own: Sequence[tuple[int, Vector]],
     weights: Sequence[float],
-    held: Mapping[str, Sequence[tuple[int, Vector]]],
+    pool_vectors: Mapping[str, Sequence[tuple[int, Vector]]],
     trust: Mapping[str, Mapping[int, float]],
 ) -> list[_Near]:
     """Each document of the pool with its similarity as a whole and its best pair of passages."""
     import numpy as np
 
     mine: Matrix = np.stack([vector for _, vector in own])
-    theirs = {id: np.stack([vector for _, vector in pairs]) for id, pairs in held.items()}
+    theirs = {id: np.stack([vector for _, vector in pairs]) for id, pairs in pool_vectors.items()}
     similarities = {id: mine @ matrix.T for id, matrix in theirs.items()}
     # Near copies of a passage in many documents are a template that was edited a little.
     copies = np.zeros(len(own), np.int64)
@@ -323,12 +375,12 @@ def _measured(
     whole = _mean(list(mine), kept)
     measured = []
     for id, each in similarities.items():
-        others = [trust[id][position] for position, _ in held[id]]
+        others = [trust[id][position] for position, _ in pool_vectors[id]]
         weighed = each * np.sqrt(np.outer(kept, others))
         at, there = divmod(int(np.argmax(weighed)), weighed.shape[1])
         similarity = float(whole @ _mean(list(theirs[id]), others))
         score = _SHARE_OF_WHOLE * similarity + (1 - _SHARE_OF_WHOLE) * float(weighed[at, there])
-        pair = own[at][0], held[id][there][0], float(each[at, there])
+        pair = own[at][0], pool_vectors[id][there][0], float(each[at, there])
         measured.append(_Near(id, score, similarity, pair))
     return measured
 
@@ -356,3 +408,101 @@ def _pair(near: _Near, own: Mapping[int, Chunk], others: Sequence[Chunk]) -> Pai
 
 def _place(chunk: Chunk) -> Place:
     return Place(chunk.position, chunk.headings, (chunk.first_line, chunk.last_line))
+
+
+# Words that stand in a link's address but say nothing.
+_IDLE = frozenset(("http", "https", "www", "com", "org", "net", "html", "md"))
+
+_WEIGHTS = tuple(round(WEIGHTS[name]) for name in FIELDS)
+
+# In a small vault a word that only few documents hold is in a large share of all.
+_FEW_DOCUMENTS = 3
+
+
+def counted(candidate: DocumentTerms) -> Counter[str]:
+    """How much of the document each of its terms makes up; a title counts more than a body."""
+    return Counter(
+        {
+            term: sum(weight * count for weight, count in zip(_WEIGHTS, counts, strict=True))
+            for term, counts in candidate.frequencies.items()
+            if _says_something(term)
+        }
+    )
+
+
+def boilerplate_terms(
+    document: Document, languages: Collection[str], boilerplate: Container[int]
+) -> frozenset[str]:
+    """The terms that stand nowhere in the document but in lines that many documents hold."""
+    own = stripped(document.body, boilerplate)
+    if own is None:
+        return frozenset()
+    said = (document.title, *document.aliases, *document.tags, document.description)
+    form = _stems((line for line, is_boilerplate in own.lines if is_boilerplate), languages)
+    rest = (line for line, is_boilerplate in own.lines if not is_boilerplate)
+    return form - _stems((*said, document.summary, *rest), languages)
+
+
+def frequencies_of(lexical: LexicalIndex, terms: Iterable[str], scope: Scope) -> Frequencies:
+    """How many documents of the scope's owner hold each of the terms."""
+    return lexical.document_frequencies([_word(term) for term in sorted(terms)], scope)
+
+
+def selective_terms(
+    counts: Mapping[str, int], frequencies: Frequencies, common_share: float
+) -> list[tuple[str, float]]:
+    """The terms that say what a document is about, most selective first, with weights.
+
+    A term that more than `common_share` of all documents hold is not selective.
+    """
+    most = max(_FEW_DOCUMENTS, common_share * frequencies.documents)
+    weighed = [
+        (term, idf(_word(term), frequencies) * log(1 + count))
+        for term, count in counts.items()
+        if frequencies.document_frequency.get(term, 0) <= most
+    ]
+    weighed.sort(key=lambda pair: (-pair[1], pair[0]))
+    return weighed
+
+
+def written(document: Document, languages: Collection[str], terms: Collection[str]) -> list[str]:
+    """The terms as the document writes them, in the order of the terms; those it shows to readers.
+
+    Function words and words that only stand in addresses are left out.
+    """
+    left = set(terms)
+    forms: dict[str, str] = {}
+    for text in _texts(document):
+        for token in tokens(text):
+            if not left:
+                break
+            for language in spellings(languages):
+                for stem in stream(token.text, language).split():
+                    if stem in left:
+                        left.discard(stem)
+                        forms[stem] = token.text
+    kept = [forms[term] for term in terms if term in forms]
+    return [form for form in dict.fromkeys(kept) if not is_function_word(form, languages)]
+
+
+def _texts(document: Document) -> Iterable[str]:
+    yield document.title
+    yield "\n".join((*document.aliases, *document.tags, document.description, document.summary))
+    yield plain(document.body)
+
+
+def _stems(texts: Iterable[str], languages: Collection[str]) -> frozenset[str]:
+    text = "\n".join(texts)
+    return frozenset(
+        stem for language in spellings(languages) for stem in stream(text, language).split()
+    )
+
+
+def _says_something(term: str) -> bool:
+    # A pair of characters is a word in scripts without spaces, a syllable elsewhere.
+    least = 3 if term.isascii() else 2
+    return len(term) >= least and not term.isdigit() and term not in _IDLE
+
+
+def _word(term: str) -> Word:
+    return Word(term, (term,))
