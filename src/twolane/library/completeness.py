@@ -11,9 +11,8 @@ from twolane.embedding.spaces import Embedders, choose
 from twolane.model.answer import Degradation, Lane
 from twolane.model.document import Chunk, digest
 from twolane.model.errors import EmbedderUnavailable
-from twolane.model.permissions import require
 from twolane.model.problem import FileRecord, FileState
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
 from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records

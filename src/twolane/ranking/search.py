@@ -36,8 +36,7 @@ from twolane.model.errors import (
     StoreError,
     TooSlow,
 )
-from twolane.model.permissions import require
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.model.space import Generation
 from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery, QueryAnalyzer

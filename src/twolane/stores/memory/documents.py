@@ -16,7 +16,7 @@ from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, S
 from twolane.stores.memory.changing import forget_boilerplate, make
 from twolane.stores.memory.matching import in_scope, is_owned, moment
 from twolane.stores.memory.state import State
-from twolane.text.links import path_ends_in
+from twolane.text.names import path_ends_in
 from twolane.text.property_values import facts
 from twolane.text.tokens import fold
 

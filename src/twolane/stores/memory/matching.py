@@ -8,11 +8,29 @@ from typing import Any, assert_never
 
 from twolane.model import deadlines
 from twolane.model.document import FIELDS, Document, Prepared, Stems
-from twolane.model.filters import Among, During, Except, Filter, Having, Part, Span, Trait, Valued
-from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
-from twolane.text.globs import matches_any
-from twolane.text.literals import holds_literally, spread
+from twolane.model.scope import (
+    All,
+    Among,
+    Clause,
+    During,
+    Either,
+    Except,
+    Filter,
+    Having,
+    InField,
+    Near,
+    Part,
+    Phrase,
+    Scope,
+    Span,
+    Trait,
+    Valued,
+    Without,
+    Word,
+)
+from twolane.text.names import matches_any
 from twolane.text.property_values import Fact, facts
+from twolane.text.substrings import holds_literally, spread
 from twolane.text.tokens import fold
 
 

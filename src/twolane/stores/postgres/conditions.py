@@ -31,8 +31,7 @@ from twolane.stores.sql.filtering import (
     restrictions,
 )
 from twolane.stores.sql.session import Session
-from twolane.text.globs import expression
-from twolane.text.names import loose
+from twolane.text.names import expression, loose
 from twolane.text.substrings import spelled
 
 # So many texts are looked at between two looks at the time.

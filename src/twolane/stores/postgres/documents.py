@@ -19,8 +19,7 @@ from twolane.stores.sql.counting import Counted, Counting, Said, Term
 from twolane.stores.sql.documents import Engine, SqlDocuments
 from twolane.stores.sql.filtering import Condition
 from twolane.stores.sql.session import Session
-from twolane.text.globs import LAST
-from twolane.text.links import path_ends_in
+from twolane.text.names import LAST, path_ends_in
 
 _TOTALS = f"SELECT sum(documents), {', '.join(f'sum({name})' for name in FIELDS)} FROM counters"
 
