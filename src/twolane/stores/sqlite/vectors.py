@@ -128,6 +128,7 @@ class SqliteVectors(Generations):
                 cache.refresh(session.connection)
             allowed = self._scoped.rows(session, scope) if is_narrow(scope) else None
             best = cache.nearest(
+                session.connection,
                 vector,
                 allowed=allowed,
                 archived=scope.archived,
