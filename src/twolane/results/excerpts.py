@@ -237,7 +237,7 @@ def _ends_in(trail: Sequence[str], path: Sequence[str]) -> bool:
     if not path or trail[-1:] != list(path[-1:]):
         return False
     above = iter(trail[:-1])
-    return all(any(part == one for one in above) for part in path[:-1])
+    return all(any(part == heading for heading in above) for part in path[:-1])
 
 
 def _spells(trail: Sequence[str], text: str, between: str) -> bool:
