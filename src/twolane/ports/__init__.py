@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from twolane.ports.documents import DocumentStore
 from twolane.ports.lexical import LexicalIndex
 from twolane.ports.maintenance import Maintenance
+from twolane.ports.outbox import Outbox
 from twolane.ports.queue import EmbeddingQueue
 from twolane.ports.tokens import Tokens
 from twolane.ports.vectors import VectorIndex
@@ -27,6 +28,7 @@ class Stores:
 
     `replica` is the same library on another server, which searches ask where there is one; it may
     be a moment behind.
+    `outbox` records changes for another engine, where the store can do that.
     """
 
     documents: DocumentStore
@@ -36,6 +38,7 @@ class Stores:
     maintenance: Maintenance
     tokens: Tokens
     replica: Stores | None = None
+    outbox: Outbox | None = None
 
     @property
     def searched(self) -> Stores:

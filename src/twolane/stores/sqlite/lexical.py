@@ -29,8 +29,8 @@ ORDER BY bm25(words, {weights}), rowid LIMIT ?"""
 # Rows in scope without any word to rank them by.
 _LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
 
-_BY_ID = """
-SELECT row FROM documents WHERE listed AND id = ANY(?)"""
+# The streams of documents that can be found, by id.
+STREAMS_OF = _STREAMS.format(pool="SELECT row FROM documents WHERE listed AND id = ANY(?)")
 
 
 class SqliteLexical(SqliteSubstrings):
@@ -69,7 +69,7 @@ class SqliteLexical(SqliteSubstrings):
     ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
         with self._db.reading() as session:
-            found = session.rows(_STREAMS.format(pool=_BY_ID), (list(ids),))
+            found = session.rows(STREAMS_OF, (list(ids),))
         counter = TermCounter(words, sequence)
         return {row[0]: counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found}
 
