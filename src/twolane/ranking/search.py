@@ -37,7 +37,7 @@ from twolane.model.errors import (
     TooSlow,
 )
 from twolane.model.permissions import require
-from twolane.model.scope import EVERYBODY, Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope
 from twolane.model.space import Generation
 from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery, QueryAnalyzer
@@ -404,7 +404,8 @@ class Searcher:
         known = self.model.of_space(generation.space)
         # Embedding has a time of its own, `embed_seconds`, and does not use up the lane's.
         with deadlines.within(self.deadline()):
-            documents = self._stores.documents.stats(EVERYBODY).revision
+            # Of all documents the counts are known; of a scope they would be counted anew.
+            documents = self._stores.documents.stats(ANYWHERE).revision
             usual = self._background.usual(self._as_it_is(generation), known.usual, documents)
             if known.is_fitted:
                 # The weights were fitted to similarities as the space has them.
