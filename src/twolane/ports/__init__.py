@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from twolane.ports.documents import DocumentStore
 from twolane.ports.lexical import LexicalIndex
 from twolane.ports.maintenance import Maintenance
-from twolane.ports.outbox import Outbox
+from twolane.ports.outbox import Follower, Outbox
 from twolane.ports.queue import EmbeddingQueue
 from twolane.ports.tokens import Tokens
 from twolane.ports.vectors import VectorIndex
@@ -28,7 +28,8 @@ class Stores:
 
     `replica` is the same library on another server, which searches ask where there is one; it may
     be a moment behind.
-    `outbox` records changes for another engine, where the store can do that.
+    `outbox` records changes for another engine, where the store can do that; `follower` brings
+    them there, where there is one.
     """
 
     documents: DocumentStore
@@ -39,6 +40,7 @@ class Stores:
     tokens: Tokens
     replica: Stores | None = None
     outbox: Outbox | None = None
+    follower: Follower | None = None
 
     @property
     def searched(self) -> Stores:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -30,6 +30,19 @@ class Streams(NamedTuple):
 
     languages: tuple[str, ...]
     fields: tuple[str, ...]
+
+
+class Follower(Protocol):
+    """Keeps an engine that searches beside the database in step with it."""
+
+    def rebuild(self, on_batch: Callable[[int, int], None]) -> int:
+        """Make all that the engine holds anew, while it serves; how many documents there are.
+
+        `on_batch` is told how many documents of how many were brought there.
+        """
+
+    def roll_back(self) -> None:
+        """Let what was there before the last build answer again."""
 
 
 class Outbox(Protocol):

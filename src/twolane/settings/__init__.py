@@ -44,6 +44,7 @@ class Settings:
     index: groups.Index = groups.Index()
     embedding: groups.Embedding = groups.Embedding()
     postgres: groups.Postgres = groups.Postgres()
+    qdrant: groups.Qdrant = groups.Qdrant()
     server: groups.Server = groups.Server()
     ranking: groups.Ranking = groups.Ranking()
     rerank: groups.Rerank = groups.Rerank()

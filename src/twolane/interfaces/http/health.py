@@ -30,7 +30,7 @@ def status(call: Call, given: StatusParameters) -> Reply:
     collections = call.library.collections(scope=call.scope)
     if not call.may(Capability.ADMIN):
         # Where things lie on the server's disk is nobody else's business.
-        found = replace(found, location="", stages=StagesStanding())
+        found = replace(found, location="", stages=StagesStanding(), lag=None)
         collections = [replace(one, root=None) for one in collections]
     return Reply(wire.status(found, files, collections))
 
@@ -73,6 +73,15 @@ class Waiting:
         except TwolaneError:
             return nan
         return self._counted[1]
+
+
+def outbox(library: Library, part: int) -> float:
+    """What waits for Qdrant: changes (0) or seconds (1); none at all (NaN) where nothing can."""
+    try:
+        lag = library.lag()
+    except TwolaneError:
+        return nan
+    return nan if lag is None else lag[part]
 
 
 ENDPOINTS = (status, healthy, ready, metrics)

@@ -17,9 +17,12 @@ _TAKE = "SELECT seq, id FROM outbox ORDER BY seq LIMIT ?"
 
 # One row is both the lease of the worker and the counter of turns.
 _TURN = """
-UPDATE outbox_turns SET number = number + 1, worker = :worker, until = :until
+UPDATE outbox_turns SET number = {next}, worker = :worker, until = :until
 WHERE worker = :worker OR until < :now RETURNING number"""
-_NUMBER = "UPDATE outbox_turns SET number = number + 1 RETURNING number"
+_NUMBER = "UPDATE outbox_turns SET number = {next} RETURNING number"
+# Numbers go with the time, so that a database that was restored from a backup does not give those
+# out again that the other engine has seen.
+_NEXT = "CASE WHEN number < :time THEN :time ELSE number + 1 END"
 
 # Numbers are given in order, so that the ends tell about how many there are.
 _LAG = """
@@ -75,8 +78,9 @@ class SqlOutbox:
         if not found:
             return None
         now = self._clock()
-        asked = {"worker": worker, "now": now, "until": now + lease}
-        drawn = self._db.writing(lambda session: session.rows(_TURN, asked), sharing=True)
+        asked = {"worker": worker, "now": now, "until": now + lease, "time": _microseconds()}
+        statement = _TURN.format(next=_NEXT)
+        drawn = self._db.writing(lambda session: session.rows(statement, asked), sharing=True)
         if not drawn:
             return None
         ids = dict.fromkeys(id for _, id in found if id)
@@ -84,7 +88,9 @@ class SqlOutbox:
 
     def number(self) -> int:
         """A number as in a turn, for whoever writes documents that did not change."""
-        drawn = self._db.writing(lambda session: session.rows(_NUMBER), sharing=True)
+        asked = {"time": _microseconds()}
+        statement = _NUMBER.format(next=_NEXT)
+        drawn = self._db.writing(lambda session: session.rows(statement, asked), sharing=True)
         return int(drawn[0][0])
 
     def done(self, turn: Turn) -> None:
@@ -122,3 +128,7 @@ class SqlOutbox:
             id: Streams(tuple(self._engine.languages(languages)), tuple(fields))
             for id, languages, *fields in found
         }
+
+
+def _microseconds() -> int:
+    return time.time_ns() // 1000
