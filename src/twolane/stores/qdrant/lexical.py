@@ -10,9 +10,10 @@ from qdrant_client import models
 from twolane.model.candidate import DocumentTerms, Frequencies, Match, Names
 from twolane.model.errors import EngineUnavailable
 from twolane.model.scope import Scope, Word
+from twolane.ports.documents import DocumentStore
 from twolane.ports.lexical import LexicalIndex, Likeness
 from twolane.stores.qdrant.cluster import Cluster
-from twolane.stores.qdrant.conditions import holds, in_scope
+from twolane.stores.qdrant.conditions import holds, in_scope, still_there
 from twolane.stores.qdrant.layout import TERMS, Layout
 from twolane.stores.qdrant.points import term_number, words_id
 from twolane.stores.term_counts import TermCounter
@@ -23,8 +24,11 @@ _SHOWN = ["document", "languages", "streams"]
 class QdrantLexical:
     """The LexicalIndex port; `behind` is the database's, which answers all that is not ours."""
 
-    def __init__(self, cluster: Cluster, layout: Layout, behind: LexicalIndex) -> None:
+    def __init__(
+        self, cluster: Cluster, layout: Layout, behind: LexicalIndex, documents: DocumentStore
+    ) -> None:
         self._cluster = cluster
+        self._documents = documents
         self._layout = layout
         self._behind = behind
 
@@ -66,8 +70,9 @@ class QdrantLexical:
         )
         counter = TermCounter(words if count is None else count, sequence)
         told = [_counted(counter, point.payload or {}) for point in found.points]
-        # Two terms may share a number, and what is only weighed as nothing is no hit.
-        return [one for one in told if one.frequencies or count is not None]
+        shown = still_there(self._documents, [one.id for one in told], scope)
+        # Two terms may share a number, so that a document may hold neither.
+        return [one for one in told if one.id in shown and (one.frequencies or count is not None)]
 
     def term_frequencies(
         self,

@@ -11,9 +11,10 @@ from twolane.model.candidate import NearChunk, Neighbour
 from twolane.model.errors import BadVectors, EngineUnavailable, StoreError
 from twolane.model.scope import Scope
 from twolane.model.space import Generation, GenerationState, Space
+from twolane.ports.documents import DocumentStore
 from twolane.ports.vectors import Mean, NewVector, PassageVector, VectorIndex
 from twolane.stores.qdrant.cluster import Cluster, scroll
-from twolane.stores.qdrant.conditions import in_scope, of_documents
+from twolane.stores.qdrant.conditions import in_scope, of_documents, still_there
 from twolane.stores.qdrant.layout import Layout, vector_name
 from twolane.stores.qdrant.points import passage_id, sentences_of
 
@@ -30,8 +31,11 @@ _ROUNDING = 1e-5
 class QdrantVectors:
     """The VectorIndex port; `behind` is the database's, where vectors and generations are kept."""
 
-    def __init__(self, cluster: Cluster, layout: Layout, behind: VectorIndex) -> None:
+    def __init__(
+        self, cluster: Cluster, layout: Layout, behind: VectorIndex, documents: DocumentStore
+    ) -> None:
         self._cluster = cluster
+        self._documents = documents
         self._layout = layout
         self._behind = behind
 
@@ -97,6 +101,7 @@ class QdrantVectors:
         # Few documents that are named are all compared.
         few = 0 < len(scope.documents) <= limit
         chosen = scope.documents if few else asked.documents(filter, limit, floor)
+        chosen = sorted(still_there(self._documents, chosen, scope))
         passages = asked.passages(chosen, filter)
         found = [_neighbour(held, detail) for held in passages.values()]
         found = [one for one in found if one.similarity >= floor]
