@@ -458,13 +458,16 @@ class Searcher:
     def _warn_once(self, degradation: Degradation) -> None:
         # Numbers change from search to search; the reason stays the same.
         key = (degradation.lane, re.sub(r"\d+", "", degradation.reason))
-        if key not in self._warned:
+        # A server may say something else every time.
+        if key not in self._warned and len(self._warned) < _MOST_WARNINGS:
             self._warned.add(key)
             # What the user switched off themselves is worth no warning.
             off = self._settings.embedding.embedder == "none" or not self._settings.search.semantic
             level = logging.INFO if off else logging.WARNING
             log.log(level, "%s lane: %s", degradation.lane, degradation.reason)
 
+
+_MOST_WARNINGS = 100
 
 # What the dense lane found, and the lane itself where it could run.
 _Dense = tuple[LaneResult, DenseLane | None]

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twolane.explain.why.wording import suggested
+from twolane.interfaces.failures import for_strangers
 from twolane.interfaces.mcp import quoting
 from twolane.interfaces.mcp.quoting import NAME_TOKENS, bounded, cost, line, longest, name, quoted
 from twolane.results.excerpts import about, lines_of
@@ -191,7 +192,8 @@ def introduction(head: Sequence[str], lines: Sequence[str], foot: str, tokens: i
 
 def _warnings(degraded: Iterable[Degradation]) -> list[str]:
     return [
-        f"warning: the {one.lane.value} lane is missing: {line(one.reason)}" for one in degraded
+        f"warning: the {one.lane.value} lane is missing: {line(one.reason)}"
+        for one in for_strangers(degraded)
     ]
 
 

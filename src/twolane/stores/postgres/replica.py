@@ -86,5 +86,5 @@ class Replica:
             log.warning(
                 "the replica %s does not answer, and the primary does: %s", self._place, error
             )
-        self._trouble = f"the replica does not answer, so the primary does ({error})"
+        self._trouble = "the replica does not answer, so the primary does"
         self._silent_until = time.monotonic() + _PAUSE_SECONDS
