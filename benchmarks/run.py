@@ -52,6 +52,7 @@ NAMES = (
     "faults",
     "embedder_faults",
     "damage",
+    "cluster",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 
