@@ -53,6 +53,10 @@ NAMES = (
     "embedder_faults",
     "damage",
     "cluster",
+    "many_users",
+    "parity",
+    "hnsw",
+    "kills",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -11,6 +11,8 @@ and raises TooSlow when that is over.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from twolane.ports.documents import DocumentStore
@@ -30,6 +32,8 @@ class Stores:
     be a moment behind.
     `outbox` records changes for another engine, where the store can do that; `follower` brings
     them there, where there is one.
+    All that a thread reads inside of `snapshot` is of one state where the store can do so, which is
+    also quicker; it is not for blocks that wait for others.
     """
 
     documents: DocumentStore
@@ -41,6 +45,7 @@ class Stores:
     replica: Stores | None = None
     outbox: Outbox | None = None
     follower: Follower | None = None
+    snapshot: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def searched(self) -> Stores:

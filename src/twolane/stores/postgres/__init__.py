@@ -70,6 +70,7 @@ def open_stores(
         PostgresMaintenance(database, copy),
         SqlTokens(database),
         outbox=SqlOutbox(database, ENGINE, clock),
+        snapshot=database.snapshot,
     )
     if copy is None:
         return stores
@@ -78,5 +79,6 @@ def open_stores(
         documents=document_store(database, counts, demands, copy),
         lexical=PostgresLexical(copy, counts, demands),
         vectors=PostgresVectors(copy, demands, clock),
+        snapshot=copy.snapshot,
     )
     return replace(stores, replica=searched)
