@@ -7,10 +7,9 @@ from datetime import datetime
 
 from qdrant_client import models
 
-from twolane.model.filters import Among, During, Except, Filter, Having, Trait
-from twolane.model.scope import Scope, Word
+from twolane.model.scope import Among, During, Except, Filter, Having, Scope, Trait, Word
 from twolane.ports.documents import DocumentStore
-from twolane.text.globs import beginning
+from twolane.text.names import beginning
 from twolane.text.tokens import fold
 
 # The fields of a point that tell each trait.

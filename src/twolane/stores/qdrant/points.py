@@ -13,7 +13,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from qdrant_client import models
 
-from twolane.model.filters import Part
+from twolane.model.scope import Part
 from twolane.ports.documents import Stored
 from twolane.ports.outbox import Streams
 from twolane.ports.vectors import PassageVector
