@@ -4,7 +4,10 @@ A world is a server, run in this process, over a library of three owners and of 
 nobody's; every place where a text can stand holds a canary: a word that is there and nowhere else.
 Requests are made at random, from a seed, for every endpoint and every tool for agents, and ask for
 pieces and slips of others' canaries, for their ids, names and cursors, or for something harmless.
-An answer leaks if it holds a canary of somebody else that its request did not hold.
+An answer leaks if it holds a canary of somebody else that its request did not hold, or if it names
+the folder on the server's disk to somebody who does not look after the server.
+A reranker and a chat model take part in searches; their server fails more often than not,
+and repeats then what it was sent.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
+from threading import Thread
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -152,6 +157,7 @@ class World:
 
     def __init__(self, folder: Path, library: Library, settings: Settings, dice: Random) -> None:
         self.library = library
+        self.folder = str(folder).casefold()
         self.canaries = Canaries(dice)
         self.names = {owner: Names() for owner in (*OWNERS, NOBODY)}
         self.called = {owner: self.canaries.new(owner) for owner in OWNERS}
@@ -164,7 +170,8 @@ class World:
             self._caller(owner, self.called[owner], may) for owner in OWNERS for may in MAY
         ]
         self.anybody = self._caller(NOBODY, None, "all")
-        self.application = Application(library, Auth(settings, library), settings)
+        self.auth = Auth(settings, library)
+        self.application = Application(library, self.auth, settings)
 
     def _caller(self, owner: str, name: str | None, may: str) -> Caller:
         _, secret = self.library.add_token(f"{owner} {may}", owner=name, capabilities=MAY[may])
@@ -281,19 +288,69 @@ class World:
 
 
 @contextmanager
-def world(folder: Path, seed: int, db: str | None = None) -> Iterator[World]:
-    """A world in a folder that is empty, or in an empty database that a server keeps."""
-    settings = Settings(
-        db=db or folder / "canaries.db",
-        embedding={"embedder": "hashing"},
-        server={"requests_per_minute": 0},
-    )
-    with Library.open(settings=settings) as library:
-        made = World(folder, library, settings, Random(seed))
+def world(
+    folder: Path, seed: int, db: str | None = None, *, stages: bool = True
+) -> Iterator[World]:
+    """A world in a folder that is empty, or in an empty database that a server keeps.
+
+    Without `stages` the same request is answered alike every time.
+    """
+    with _echoing() as address:
+        model = {"url": address, "model": "echo"}
+        settings = Settings(
+            db=db or folder / "canaries.db",
+            embedding={"embedder": "hashing"},
+            server={"requests_per_minute": 0},
+            rerank={"reranker": "http" if stages else "none", **model},
+            expand={"enabled": stages, "confident": 1, **model},
+            stages={"pause_seconds": 0.05},
+        )
+        with Library.open(settings=settings) as library:
+            made = World(folder, library, settings, Random(seed))
+            with closing(made.auth), closing(made.application):
+                yield made
+
+
+class _Echo(BaseHTTPRequestHandler):
+    """A reranker and a chat model that fail five times in a row, repeating what they were sent."""
+
+    server: _EchoServer
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        asked = json.loads(sent)
+        self.server.asked += 1
+        if self.server.asked % 8 < 5:
+            answer, status = {"error": {"message": f"this is wrong: {sent.decode()}"}}, 400
+        elif self.path.endswith("/rerank"):
+            scores = [{"index": at, "relevance_score": 0.5} for at in range(asked["top_n"])]
+            answer, status = {"results": scores}, 200
+        else:
+            wordings = json.dumps({"rephrased_query": asked["messages"][-1]["content"]})
+            answer, status = {"choices": [{"message": {"content": wordings}}]}, 200
+        content = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tell nobody."""
+
+
+class _EchoServer(ThreadingHTTPServer):
+    asked = 0
+
+
+@contextmanager
+def _echoing() -> Iterator[str]:
+    """The address of such a server on loopback."""
+    with _EchoServer(("127.0.0.1", 0), _Echo) as server:
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         try:
-            yield made
+            yield f"http://127.0.0.1:{server.server_port}/v1"
         finally:
-            made.application.close()
+            server.shutdown()
 
 
 class Prober:
@@ -307,6 +364,7 @@ class Prober:
             "similar": self._similar,
             "why": self._why,
             "readDocument": self._read,
+            "readExcerpt": self._excerpt,
             "createDocument": self._create,
             "putDocument": self._put,
             "changeDocument": self._patch,
@@ -323,6 +381,12 @@ class Prober:
         """A request of the caller's to an endpoint or to a tool."""
         if self._dice.random() < 0.3:
             return self._agent(caller)
+        asked = self._ask_endpoint(caller)
+        # Every endpoint has two addresses.
+        path = re.sub(r"^/api/(v1/)?", self._dice.choice(["/api/", "/api/v1/"]), asked.address)
+        return replace(asked, address=path)
+
+    def _ask_endpoint(self, caller: Caller) -> Asked:
         endpoint = self._dice.choice(self._endpoints)
         made = self._made.get(endpoint.name)
         if made is not None:
@@ -376,6 +440,9 @@ class Prober:
         return self._dice.choice([*self._world.names[owner].all(), self._word(caller)])
 
     def _query(self, caller: Caller) -> str:
+        if self._dice.random() < 0.25:
+            # A sentence is what optional stages are asked about.
+            return f"what did the {self._word(caller)} say about the budget of our garden"
         parts = []
         for _ in range(self._dice.randint(1, 3)):
             word = self._word(caller)
@@ -439,6 +506,10 @@ class Prober:
             given["sort"] = self._dice.choice(["updated", "title", "created", "used"])
         if self._dice.random() < 0.4:
             given["n"] = self._dice.choice(["1", "2", "100"])
+        if self._dice.random() < 0.3:
+            given["typing"] = "true"
+        if self._dice.random() < 0.2:
+            given["min_relevance"] = self._dice.choice(["0", "0.01", "0.9"])
         if self._world.cursors and self._dice.random() < 0.1:
             given["cursor"] = self._dice.choice(self._world.cursors)
         return Asked("search", "GET", self._address("/api/search", given))
@@ -456,6 +527,11 @@ class Prober:
 
     def _read(self, caller: Caller) -> Asked:
         return Asked("readDocument", "GET", self._document(self._name(caller)))
+
+    def _excerpt(self, caller: Caller) -> Asked:
+        part = {"section": self._word(caller)} if self._dice.random() < 0.5 else {"lines": "1-9"}
+        given = {"doc": self._name(caller), **part}
+        return Asked("readExcerpt", "GET", self._address("/api/excerpt", given))
 
     # ------------------------------------------------------------------------------- changes
 
@@ -484,7 +560,12 @@ class Prober:
 
     def _create(self, caller: Caller) -> Asked:
         body = {"id": self._id(caller), **self._draft(caller)}
-        return Asked("createDocument", "POST", "/api/documents", body)
+        return Asked("createDocument", "POST", "/api/documents", body, self._once())
+
+    def _once(self) -> dict[str, str]:
+        """The keys of requests are few, and everybody uses the same ones."""
+        roll = self._dice.randrange(20)
+        return {"Idempotency-Key": f"key {roll}"} if roll < 10 else {}
 
     def _put(self, caller: Caller) -> Asked:
         address = self._document(self._id(caller))
@@ -505,7 +586,7 @@ class Prober:
         verb = self._dice.choice(["save", "delete", "restore", "archive", "unarchive", "touch"])
         id = self._id(caller)
         body = {verb: [{"id": id, **self._draft(caller)}] if verb == "save" else [id]}
-        return Asked("bulk", "POST", "/api/bulk", body)
+        return Asked("bulk", "POST", "/api/bulk", body, self._once())
 
     def _rename(self, caller: Caller) -> Asked:
         other = self._dice.choice([name for name in (*OWNERS, NOBODY) if name != caller.owner])
@@ -534,6 +615,8 @@ class Prober:
                 ("resources/list", {}),
                 ("resources/templates/list", {}),
                 ("resources/read", {"uri": self._uri(caller)}),
+                ("prompts/list", {}),
+                ("prompts/get", {"name": self._name(caller), "arguments": {"text": "this"}}),
             ]
         )
         what = method
@@ -575,6 +658,7 @@ _ACCEPTED = "application/json, text/event-stream"
 def expected() -> set[str]:
     """Every kind of request that a run must have made."""
     protocol = ["initialize", "tools/list", "resources/list", "resources/templates/list"]
+    protocol += ["prompts/list", "prompts/get"]
     tools = (f"tool {one.name}" for one in TOOLS)
     return {one.name for one in ENDPOINTS} | {*protocol, "resources/read", *tools}
 
@@ -609,6 +693,8 @@ async def probe(
                 for canary in sorted(set(others[caller.owner].findall(told)))
                 if canary not in said
             ]
+            if world.folder in told and "admin" not in MAY[caller.may]:
+                report.leaks.append(Leak(world.folder, caller, asked, told))
     return report
 
 

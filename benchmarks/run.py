@@ -52,6 +52,10 @@ NAMES = (
     "faults",
     "embedder_faults",
     "damage",
+    "many_users",
+    "parity",
+    "hnsw",
+    "kills",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

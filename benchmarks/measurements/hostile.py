@@ -4,8 +4,9 @@ The library is larger than most people's notes: 5,000 notes of about 600 words e
 languages.
 The queries are those of `hostile_queries.py`: up to 2,000 characters of quotations, operators,
 prefixes, filters, scripts and signs, mixed and repeated.
-Each is searched once, by turns with the limit of a page and with the usual one, with the model that
-comes with the package; one in fifty is asked `why` about a note, too.
+Each is searched once, by turns with the limit of a page and with the usual one, one in three as if
+it were being typed, with the model that comes with the package; one in fifty is asked `why` about a
+note, too.
 What is counted is the processor time of the whole process, so all lanes and threads are in it;
 nothing is cut off before its end, as `query_seconds` is a minute here.
 """
@@ -43,7 +44,7 @@ def measure(room: Room) -> Outcome:
         library.why("warm up", first)
         for number, text in enumerate(hostile_queries.queries(room.size(10_000, 200), known)):
             limit = 10 if number % 2 else None
-            answer, taken = timed(library.search, text, limit=limit)
+            answer, taken = timed(library.search, text, limit=limit, typing=number % 3 == 0)
             rows.append(_row(number, "search", text, taken.cpu, len(answer.degraded)))
             if number % _PER_DIAGNOSIS == 0:
                 diagnosis, taken = timed(library.why, text, first)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.interfaces.conftest import Cli
 from tests.postgres_server import BLANK, Server
+from twolane import Library, Settings
 from twolane.stores.postgres.migrating import known
 
 
@@ -69,6 +70,8 @@ def test_a_copy_is_the_same_library(
     source("save", "-", "--id", "s2", "--title", "Gone", stdin=b"A deleted text.")
     source("delete", "s2")
     source("touch", "s1")
+    source("token", "add", "gone")
+    source("token", "revoke", "gone")
     said = source("db", "copy", target.environment["TWOLANE_DB"]).stdout
     assert "6 documents" in said and "verified" in said
     for query in ("green tea", "saved", "компост", '"side shoots"'):
@@ -79,6 +82,9 @@ def test_a_copy_is_the_same_library(
     for name in ("documents", "chunks", "embedded", "pending", "failed"):
         assert stati[0][name] == stati[1][name], name
     assert "is sound" in target("db", "check").stdout
+    with Library.open(settings=Settings(db=target.environment["TWOLANE_DB"])) as library:
+        # Nobody gets into the copy without a token who did not get into the original.
+        assert library.had_tokens() and not library.tokens()
     # Nothing is read or embedded again, and what was deleted comes back.
     again = target.json("index", vault)["collections"][0]
     assert (again["indexed"], again["unchanged"]) == (0, 4)

@@ -15,7 +15,7 @@ from twolane.library import Library
 from twolane.model.document import Document
 from twolane.model.draft import Draft
 from twolane.model.errors import NotADatabase, TwolaneError
-from twolane.model.scope import ANYWHERE
+from twolane.model.scope import ANYWHERE, Capability
 from twolane.settings import Settings
 from twolane.stores.sqlite.parts import parts
 
@@ -236,3 +236,23 @@ def _ask_everything(settings: Settings, before: dict[str, Document]) -> None:
 
 def _said(documents: dict[str, Document]) -> dict[str, tuple[object, ...]]:
     return {id: (one.title, one.body, one.headings) for id, one in documents.items()}
+
+
+def test_lost_tokens_let_nobody_in(settings: Settings) -> None:
+    """A table of tokens that was made again is empty, and tokens are asked for as before."""
+    with Library.open(settings=settings) as library:
+        library.add_token("phone", owner=None, capabilities=["search.use"])
+    harm(settings, "DROP TABLE tokens")
+    with Library.open(settings=settings) as library:
+        assert any("tokens are gone" in str(one) for one in library.repair())
+        assert library.check() == []
+        assert library.tokens() == [] and library.had_tokens()
+
+
+def test_a_damaged_token_permits_nothing_more(settings: Settings) -> None:
+    """What is no capability is none."""
+    with Library.open(settings=settings) as library:
+        _, text = library.add_token("phone", owner=None, capabilities=["search.use", "admin"])
+        harm(settings, "UPDATE tokens SET capabilities = 'search.use admim'")
+        token = library.token_of(text)
+        assert token is not None and token.capabilities == {Capability.SEARCH}

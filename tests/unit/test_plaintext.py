@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.text.fences import code_spans, fences
-from twolane.text.plaintext import plain, plain_line
+from twolane.text.plaintext import code_spans, fences, plain, plain_line
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,15 @@ class Stage:
         self._threads.close()
 
     def _require_awake(self) -> None:
+        # What failed last may repeat somebody else's query, and is not for whoever asks now.
         record = self.store.record(self.name)
         wait = record.paused_until - time.time()
         self._overdue = {future for future in self._overdue if not future.done()}
         if record.in_a_row >= self._limits.failures and wait > 0:
             self.store.skipped(self.name)
             raise StageError(
-                f"it pauses for {wait:.0f} s more after {record.in_a_row} failures in a row "
-                f"(the last: {record.last_failure})"
+                f"it pauses for {wait:.0f} s more after {record.in_a_row} failures in a row; "
+                "`twolane status` tells the last"
             )
         if len(self._overdue) >= _THREADS:
             self.store.skipped(self.name)

@@ -91,7 +91,7 @@ class _Reader:
         title = self._line("title", draft.title, LONGEST_TITLE)
         if not title:
             heading = next((one.text for one in found.headings if one.level == 1), "")
-            title = heading or _title_of(url, body) or bare.id
+            title = heading or title_of(url, body) or bare.id
         description = self._text("description", draft.description)
         summary = self._text("summary", draft.summary)
         aliases = self._lines("aliases", draft.aliases)
@@ -145,7 +145,7 @@ class _Reader:
     def _lines(self, field: str, values: Any) -> tuple[str, ...]:
         if isinstance(values, str):
             self._refuse(field, "must be a list of texts, not one text")
-        given = [self._line(field, one, LONGEST_TITLE) for one in values]
+        given = [self._line(field, value, LONGEST_TITLE) for value in values]
         if len(given) > MOST:
             self._refuse(field, f"has more than {MOST:,} entries")
         return tuple(dict.fromkeys(one for one in given if one))
@@ -318,7 +318,7 @@ def why_no_url(url: str) -> str | None:
     return None
 
 
-def _title_of(url: str | None, body: str) -> str:
+def title_of(url: str | None, body: str) -> str:
     """A title for a document that has none: its address, or the first line of its text."""
     if url is not None:
         split = urlsplit(url)

@@ -6,9 +6,11 @@ The class decides, never the message.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
+from twolane.model.answer import Degradation
 from twolane.model.errors import (
     BadInput,
     Conflict,
@@ -65,7 +67,8 @@ def message(error: BaseException) -> str:
 
 
 # Two steps or more from the root, or from a drive; an address of the web does not begin so.
-_PLACE = re.compile(r"(?<![\w:/.@~-])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\:;,'\"`()<>]+){2,}[/\\]?")
+# A step may hold blanks; what follows the last one stays in any case.
+_PLACE = re.compile(r"(?<![\w:/.@~-])(?:~|[A-Za-z]:)?(?:[/\\][^\n/\\:;,'\"`()<>]+){2,}[/\\]?")
 
 
 def discreet(error: TwolaneError) -> str:
@@ -78,3 +81,14 @@ def discreet(error: TwolaneError) -> str:
 def without_places(text: str) -> str:
     """The text with the last name of each path instead of all of it."""
     return _PLACE.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], text)
+
+
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+]*://\S+", re.IGNORECASE)
+
+
+def for_strangers(degraded: Iterable[Degradation]) -> tuple[Degradation, ...]:
+    """Why lanes could not run, without where our models and the servers that we ask are."""
+    return tuple(
+        replace(one, reason=without_places(_ADDRESS.sub("the server", one.reason)))
+        for one in degraded
+    )

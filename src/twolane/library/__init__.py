@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -52,10 +52,9 @@ from twolane.library.stages import Stages, open_stages
 from twolane.model.answer import Answer, Mode, ModeName, Order, mode_of
 from twolane.model.document import EMPTY, Chunk, Collection, Document, Kind
 from twolane.model.draft import Changes, Draft, Once, Saved
-from twolane.model.errors import BadInput
-from twolane.model.permissions import require
+from twolane.model.errors import BadInput, Conflict, NoSuchDocument
 from twolane.model.problem import Problem
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
 from twolane.model.space import Generation, GenerationState, Progress
 from twolane.model.tokens import Token, id_in, make, opens
 from twolane.ports import Stores
@@ -70,13 +69,13 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.embedding.pipeline.switching import Gate
     from twolane.embedding.pipeline.worker import Worker
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import Similar, SimilarAnswer
-    from twolane.explain.why import Diagnosis
-    from twolane.ingest.changing import Changer
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
     from twolane.ingest.saving import Saver
     from twolane.library.copying import Copied
+    from twolane.library.fetching import FetchReport
     from twolane.model.answer import Result
     from twolane.model.candidate import Candidate
     from twolane.ports.vectors import Vector
@@ -437,15 +436,13 @@ class Library:
         def save(saver: Saver) -> list[Saved]:
             return saver.save(given, scope, expected_versions)
 
-        return self._done(self._changer.once(once, scope, save))
+        return self._done(self._saver.once(once, scope, save))
 
     def change_all(
         self, changes: Changes, *, scope: Scope = LOCAL, once: Once | None = None
     ) -> list[Saved]:
         """Make many changes of several kinds, all or none."""
-        return self._done(
-            self._changer.once(once, scope, lambda saver: self._changer.all(changes, scope, saver))
-        )
+        return self._done(self._saver.once(once, scope, lambda saver: saver.all(changes, scope)))
 
     def revise(
         self,
@@ -461,7 +458,7 @@ class Library:
         With `deleted`, one that was deleted is brought back by that.
         `edit` may be called again if somebody else was quicker.
         """
-        saved = self._changer.revise(id, edit, scope, expected_version, deleted=deleted)
+        saved = self._saver.revise(id, edit, scope, expected_version, deleted=deleted)
         return self._done([saved])[0]
 
     def delete(
@@ -649,6 +646,39 @@ class Library:
         """
         require(scope, Capability.WRITE)
         return self._exchange.files(path, collection, Kind.NOTE, scope, progress)
+
+    def fetch_pages(
+        self,
+        *,
+        scope: Scope = LOCAL,
+        again: bool = False,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> FetchReport:
+        """Give bookmarks without a text that of their page, within the limits of `fetch`.
+
+        A page that cannot be had is noted in its bookmark (`has:fetch_problem`), and only tried
+        `again` if that is wanted.
+        Needs the setting `fetch.pages`: nothing is asked of the network without it.
+        """
+        from twolane.library.fetching import FETCH_PROBLEM, fetch_texts
+
+        require(scope, Capability.WRITE)
+        if not self.settings.fetch.pages:
+            raise BadInput("pages are not fetched unless the setting fetch.pages is true")
+        bare = [
+            document
+            for document in self.documents(scope=replace(scope, kinds=(Kind.BOOKMARK,)))
+            if not (document.body.strip() or document.encrypted)
+            and (document.url or "").startswith(("http://", "https://"))
+            and (again or FETCH_PROBLEM not in document.properties)
+        ]
+
+        def save(draft: Draft, before: Document) -> None:
+            # Who changed or deleted it meanwhile knows better.
+            with suppress(Conflict, NoSuchDocument):
+                self.save(draft, expected_version=before.version, scope=scope)
+
+        return fetch_texts(bare, self.settings.fetch, save, progress)
 
     def export(
         self,
@@ -891,12 +921,6 @@ class Library:
         from twolane.ingest.saving import Saver
 
         return Saver(self._stores.documents, self.settings)
-
-    @cached_property
-    def _changer(self) -> Changer:
-        from twolane.ingest.changing import Changer
-
-        return Changer(self._stores.documents, self._saver)
 
 
 def _listed(ids: Ids) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from twolane.library.completeness import index_digest
 from twolane.model.document import Batch, Prepared
 from twolane.model.errors import BadInput, StoreError
-from twolane.model.scope import ANYWHERE
+from twolane.model.scope import ANYWHERE, Capability
 from twolane.model.space import GenerationState
+from twolane.model.tokens import make
 from twolane.ports import Stores
 from twolane.ports.documents import Among, KeepBoilerplate, Part, PutCollection, Stored
 from twolane.ports.vectors import NewVector
@@ -56,7 +58,7 @@ class Copier:
             target.documents.apply(Batch(collection.name, records=records))
         target.documents.apply(KeepBoilerplate(self._stores.documents.boilerplate()))
         vectors = self._copy_vectors(held)
-        target.tokens.add_tokens(self._stores.tokens.tokens())
+        self._copy_tokens()
         target.maintenance.settle()
         digest = index_digest(target, self._settings)
         if digest != index_digest(self._stores, self._settings):
@@ -104,6 +106,19 @@ class Copier:
             stored.analyzer_version,
             stored.sketch,
         )
+
+    def _copy_tokens(self) -> None:
+        """Copy the tokens; where all are revoked, nobody gets into the copy without one, either."""
+        mine, theirs = self._stores.tokens, self._target.tokens
+        held = mine.tokens()
+        theirs.add_tokens(held)
+        if mine.had_tokens() and not held:
+            now = datetime.now(UTC)
+            last, _ = make(
+                "revoked", owner=None, capabilities=[Capability.SEARCH], expires=None, now=now
+            )
+            theirs.add_tokens([last])
+            theirs.revoke_token(last.id)
 
     def _copy_vectors(self, ids: Sequence[str]) -> int:
         mine, theirs = self._stores.vectors, self._target.vectors

@@ -73,7 +73,7 @@ def _expanding(settings: Settings, store: StageStore) -> Expanding:
 def _reranking(stores: Stores, settings: Settings, store: StageStore) -> Reranking:
     from twolane.embedding.stages import Stage, StageLimits
     from twolane.ranking.reranking import Reranking
-    from twolane.results.answers import passages_to_read
+    from twolane.results.results import passages_to_read
 
     rerank, way = settings.rerank, settings.experiment.reranking
     reranker = open_reranker(settings)

@@ -215,6 +215,27 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
+class Fetch:
+    """Whether the pages of bookmarks are fetched, and within which limits."""
+
+    pages: bool = setting(
+        False,
+        "Whether `save`, `import bookmarks` and `fetch` may fetch the text of a bookmark's page.",
+        shown=True,
+    )
+    seconds: float = setting(
+        10.0, "How long a page may take, with all its redirects.", between(0.1, 600)
+    )
+    max_bytes: int = setting(
+        2_000_000, "Of larger pages the beginning is read.", between(1000, 100_000_000)
+    )
+    connections: int = setting(8, "How many pages are fetched at a time.", between(1, 64))
+    private: bool = setting(
+        False, "Whether pages in private networks, and on this machine, may be fetched, too."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Postgres:
     """How a PostgreSQL database is used, where `db` names one."""
 

@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# A hostile text may hold nothing but places.
+from twolane.model.errors import BadInput
+
+# A hostile text may hold nothing but places, and a value may be long.
 _MOST = 100
+_LONGEST = 200_000
 
 _PLACE = re.compile(r"\{\{[ \t]*([^\W\d][\w-]{0,99})[ \t]*\}\}")
 
@@ -23,7 +26,7 @@ class Argument:
 def arguments_of(text: str, declared: Sequence[str]) -> list[Argument]:
     """What a prompt asks for: its declared arguments, then the other places in its text."""
     found: dict[str, Argument] = {}
-    for one in declared:
+    for one in declared[:_MOST]:
         name, _, about = one.partition(":")
         if name.strip():
             found.setdefault(name.strip(), Argument(name.strip(), about.strip()))
@@ -35,7 +38,13 @@ def arguments_of(text: str, declared: Sequence[str]) -> list[Argument]:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with values in their places; a value that has none is told at the end."""
+    """The text with values in their places; a value that has none is told at the end.
+
+    BadInput if that is longer than any prompt.
+    """
+    added = (len(values.get(place[1], "")) for place in _PLACE.finditer(text))
+    if len(text) + sum(map(len, values.values())) + sum(added) > _LONGEST:
+        raise BadInput(f"the prompt, filled in, is longer than {_LONGEST:,} characters")
     placed: set[str] = set()
 
     def value(found: re.Match[str]) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -13,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import psycopg
 import pytest
 from benchmarks.canaries import (
     NOBODY,
@@ -29,8 +32,11 @@ from benchmarks.canaries import (
 )
 
 from twolane import Draft, Library, Scope, Settings
+from twolane.interfaces.http.app import Application
+from twolane.interfaces.http.auth import Auth
 from twolane.interfaces.http.paths import judgments_path
-from twolane.model.errors import BadInput, NotYours
+from twolane.model.errors import BadInput, EmbedderUnavailable, NotYours
+from twolane.model.scope import Capability
 
 ANN, BOB = Scope(owner="ann"), Scope(owner="bob")
 
@@ -38,7 +44,7 @@ ANN, BOB = Scope(owner="ann"), Scope(owner="bob")
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A world of owners for tests that change nothing which matters to others."""
-    with world(tmp_path_factory.mktemp("owners"), seed=11) as made:
+    with world(tmp_path_factory.mktemp("owners"), seed=11, stages=False) as made:
         yield made
 
 
@@ -66,11 +72,12 @@ def test_nor_does_one_from_postgresql(tmp_path: Path, postgres_url: str) -> None
         assert report.own > 60
 
 
-def told(made: World, caller: Caller, asked: Asked) -> tuple[int, Any]:
+def told(made: World | Application, caller: Caller, asked: Asked) -> tuple[int, Any]:
     """The status and the JSON of an answer."""
+    application = made.application if isinstance(made, World) else made
 
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(made.application)
+        transport = httpx.ASGITransport(application)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             return await client.request(
                 asked.method,
@@ -274,3 +281,62 @@ def test_canaries_are_told_apart_by_their_beginning(two: World) -> None:
     """No two canaries share what they are known by, so that each leak has one owner."""
     roots = [word[:ROOT] for held in two.canaries.of.values() for word in held]
     assert len(roots) == len(set(roots)) > 400
+
+
+def test_a_database_that_does_not_answer_holds_nobody_up(postgres_url: str) -> None:
+    """While nobody can look up a token, others are answered, and this caller is told to wait."""
+    settings = Settings(db=postgres_url, index={"busy_seconds": 1}, embedding={"embedder": "none"})
+    with (
+        Library.open(settings=settings) as library,
+        closing(Auth(settings, library)) as auth,
+        psycopg.connect(postgres_url) as other,
+    ):
+        application = Application(library, auth, settings)
+        caller = Caller("first", None, "all", {"Authorization": "Bearer tl_a_b"})
+        other.execute("LOCK TABLE twolane.tokens IN ACCESS EXCLUSIVE MODE")
+
+        async def at_once() -> tuple[int, float]:
+            transport = httpx.ASGITransport(application)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+                waiting = asyncio.create_task(http.get("/api/tags", headers=caller.header))
+                started = time.perf_counter()
+                await asyncio.sleep(0.1)
+                assert (await http.get("/healthz")).status_code == 200
+                took = time.perf_counter() - started
+                refused = await waiting
+                assert "Retry-After" in refused.headers
+                return refused.status_code, took
+
+        status, took = asyncio.run(at_once())
+        application.close()
+    assert status == 503
+    assert took < 0.8
+
+
+def test_nobody_is_told_where_models_and_servers_are(tmp_path: Path) -> None:
+    """Neither a folder on the disk nor an address, by any answer that names a missing lane."""
+    addresses = ("search?q=a+cup+of+tea", "why?q=a+cup+of+tea&doc=a", "status?files=true")
+    folder, nowhere = tmp_path / "on the disk" / "model", "http://127.0.0.1:1/v1"
+    onnx = {"embedder": "onnx", "model": str(folder)}
+    openai = {"embedder": "openai", "model": "m", "url": nowhere, "dimensions": 8}
+    for number, embedding in enumerate((onnx, {**openai, "request_tries": 1})):
+        settings = Settings(
+            db=tmp_path / f"{number}.db", embedding=embedding, server={"requests_per_minute": 0}
+        )
+        with Library.open(settings=settings) as library:
+            library.save(Draft("a", title="Tea", body="Green tea."), scope=ANN)
+            with suppress(EmbedderUnavailable):
+                library.embed()
+            may = (Capability.SEARCH, Capability.SEMANTIC)
+            _, secret = library.add_token("reader", owner="ann", capabilities=may)
+            caller = Caller("first", "ann", "reads", {"Authorization": f"Bearer {secret}"})
+            with closing(Auth(settings, library)) as auth:
+                application = Application(library, auth, settings)
+                asking = [Asked("", "GET", f"/api/{one}") for one in addresses]
+                asking.append(tool("status")(""))
+                asking.append(tool("search", query="a cup of tea")(""))
+                said = [str(told(application, caller, one)) for one in asking]
+                application.close()
+        assert "lane is missing" in said[-1] and "degraded" in said[0]
+        for one in said:
+            assert "on the disk" not in one and "127.0.0.1" not in one, one

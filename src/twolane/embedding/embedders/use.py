@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from twolane.model.errors import EmbedderUnavailable
 from twolane.model.space import Space
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 
 if TYPE_CHECKING:
     import numpy as np

@@ -94,7 +94,7 @@ def add(
         str | None, typer.Option(metavar="NAME", help="A group to report on its own.")
     ] = None,
 ) -> None:
-    """Add a query that you have judged to a golden set; the file is made if need be."""
+    """Add a judged query to a golden set, or start one."""
     from twolane.evaluation.golden import GoldenQuery, Names, vault_of, with_query
     from twolane.evaluation.golden_formats import open_set, save_golden
 
@@ -140,7 +140,7 @@ def check(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Check that a golden set can be read, makes sense, and names notes that exist."""
+    """Check a golden set, and that its notes exist."""
     from twolane.evaluation.golden import validate
     from twolane.evaluation.golden_formats import corpus_ids, load_golden
 

@@ -49,7 +49,9 @@ def search(
     every: Annotated[bool, typer.Option("--all", help="Show the weaker results, too.")] = False,
     min_relevance: Annotated[
         float | None,
-        typer.Option(metavar="R", help="Only what is this relevant, 0 to 1.", show_default=False),
+        typer.Option(
+            metavar="R", help="Only results at least this relevant, 0 to 1.", show_default=False
+        ),
     ] = None,
     mode: Modes = Mode.HYBRID,
     explain: Annotated[
@@ -74,7 +76,8 @@ def search(
     ] = None,
     reverse: Annotated[bool, typer.Option("--reverse", help="Reverse the order.")] = False,
     cursor: Annotated[
-        str | None, typer.Option(metavar="CURSOR", help="The next page, after the one with it.")
+        str | None,
+        typer.Option(metavar="CURSOR", help="Continue after the page that gave this cursor."),
     ] = None,
     opened: Annotated[
         bool, typer.Option("--open", help="Open the first result: in the editor or browser.")

@@ -35,7 +35,7 @@ _TAGS = re.compile(r"</?mark>")
 def ui(
     call: PlainCall,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUERY]", help="What to begin with.")
+        list[str] | None, typer.Argument(metavar="[QUERY]", help="The first query.")
     ] = None,
     mode: Modes = Mode.HYBRID,
 ) -> int:

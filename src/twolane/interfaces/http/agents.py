@@ -57,7 +57,7 @@ class Agents:
         """Answer one message, as ASGI has it."""
         request = Request(scope, receive)
         request.state.endpoint = "mcp"
-        caller = self._auth.admit(request, Capability.SEARCH)
+        caller = await self._auth.admit(request, Capability.SEARCH)
         request.state.caller = caller.name
         body = await self._read(request)
         if find_spec("mcp") is None:

@@ -48,6 +48,8 @@ T = TypeVar("T")
 # An agent asks and never sends documents. Its messages are read where all others wait.
 _MOST_MESSAGE_BYTES = 64 * 1024
 
+_LIGHT_THREADS = 8
+
 
 class _Rest(Convertor[str]):
     """All the rest of an address, whatever is in it: ids hold slashes, and may hold anything."""
@@ -85,6 +87,8 @@ class Application:
         self._server = settings.server
         self._workers = workers
         self._threads = ThreadPoolExecutor(self._server.threads, "twolane-request")
+        # Whoever looks whether the server lives is not to wait for those who look at the index.
+        self._light = ThreadPoolExecutor(_LIGHT_THREADS, "twolane-light")
         self._own = self._room(self._server.threads)
         self._others = self._room(self._server.processes) if workers else self._own
         rooms = {self._own, self._others}
@@ -121,6 +125,7 @@ class Application:
         """End the searches that are being worked on, and let other work that has begun end."""
         self._library.stop_answering()
         self._threads.shutdown(wait=True, cancel_futures=True)
+        self._light.shutdown(wait=False, cancel_futures=True)
         if self._workers:
             self._workers.close()
 
@@ -144,7 +149,7 @@ class Application:
         async def handle(request: Request) -> Response:
             endpoint = endpoints["GET" if request.method == "HEAD" else request.method]
             request.state.endpoint = endpoint.name
-            caller = self._auth.admit(request, endpoint.capability)
+            caller = await self._auth.admit(request, endpoint.capability)
             request.state.caller = caller.name
             job = await self._job(request, endpoint, caller)
             done = await self._worked(endpoint, job, request)
@@ -227,7 +232,8 @@ class Application:
     ) -> Answered | HttpProblem:
         """Work in its turn, unless the client leaves before."""
         if endpoint.light:
-            return await asyncio.to_thread(answered, job, endpoint, self._library, self._metrics)
+            light = self._light.submit(answered, job, endpoint, self._library, self._metrics)
+            return await asyncio.wrap_future(light)
         workers = self._workers if endpoint.heavy else None
 
         def submit() -> Future[Answered | HttpProblem]:

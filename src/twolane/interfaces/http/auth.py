@@ -5,9 +5,13 @@ Nothing of the index is touched before a request has come through here.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from starlette.requests import Request
 
@@ -29,6 +33,11 @@ from twolane.model.tokens import Token
 from twolane.settings import Settings
 
 log = logging.getLogger("twolane.http")
+
+T = TypeVar("T")
+
+# A database that answers at once needs no more; while one does not, more would only wait as well.
+_THREADS = 4
 
 # The last use of a token is noted no more often than this.
 _NOTED = timedelta(minutes=1)
@@ -56,14 +65,17 @@ class Auth:
         self._rates = Rates(settings.server.requests_per_minute)
         self._noted: dict[str, datetime] = {}
         self._notes = Background(1, name="twolane-tokens")
+        self._threads = ThreadPoolExecutor(_THREADS, "twolane-auth")
+        self._seconds = settings.server.request_seconds
         self._open = settings.server.require_token == "never"  # noqa: S105 - a choice, not a secret
         asked = settings.server.require_token == "always"  # noqa: S105 - a choice, not a secret
         self._required = asked or reachable(settings)
         _refuse_an_open_door(settings, library, required=self._required)
 
     def close(self) -> None:
-        """Note nothing more."""
+        """Let nobody in and note nothing any more."""
         self._notes.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def preflight(self, request: Request) -> dict[str, str] | None:
         """What a browser is told that asks whether a page of another site may ask; else None."""
@@ -87,13 +99,13 @@ class Auth:
         """Count a request that needs no caller; HttpProblem if there were too many."""
         self._rates.count(_client(request))
 
-    def admit(self, request: Request, capability: Capability | None) -> Caller:
+    async def admit(self, request: Request, capability: Capability | None) -> Caller:
         """Who is asking; HttpProblem if that is unknown, too often, or not allowed here."""
         if capability is None:
             # Nothing of the index is told there, so it is not asked who may know it, either.
             self._rates.count(_client(request))
             return Caller("nobody", None, frozenset())
-        caller = self._caller(request)
+        caller = await self._caller(request)
         self._rates.count(caller.name if caller and caller is not LOCAL else _client(request))
         if caller is None:
             raise _unknown("the token is not known" if _bearer(request) else "there is no token")
@@ -101,13 +113,13 @@ class Auth:
             raise HttpProblem(NOT_PERMITTED, f"this needs the capability {capability}")
         return caller
 
-    def _caller(self, request: Request) -> Caller | None:
+    async def _caller(self, request: Request) -> Caller | None:
         try:
             if "authorization" in request.headers:
-                token = self._library.token_of(_bearer(request))
+                token = await self._looked_up(lambda: self._library.token_of(_bearer(request)))
                 return None if token is None else self._let_in(token)
-            return None if self._asks_for_tokens() else LOCAL
-        except StoreError as error:
+            return None if await self._asks_for_tokens() else LOCAL
+        except (StoreError, TimeoutError) as error:
             # Why it cannot be read is for the log: it may tell where things are on the disk.
             log.error("tokens cannot be read: %s", error)  # noqa: TRY400 - it says enough
             told = "whether you may ask cannot be looked up now"
@@ -116,12 +128,18 @@ class Auth:
                 told = discreet(error)
             raise HttpProblem(UNAVAILABLE, told, {"Retry-After": "1"}) from error
 
-    def _asks_for_tokens(self) -> bool:
+    async def _asks_for_tokens(self) -> bool:
         """Whether nobody is let in without a token; once that is so, it stays so."""
         if self._open:
             return False
-        self._required = self._required or self._library.had_tokens()
+        if not self._required and await self._looked_up(self._library.had_tokens):
+            self._required = True
         return self._required
+
+    async def _looked_up(self, look: Callable[[], T]) -> T:
+        """What the library says, without holding up others; TimeoutError if it says nothing."""
+        loop = asyncio.get_running_loop()
+        return await asyncio.wait_for(loop.run_in_executor(self._threads, look), self._seconds)
 
     def _let_in(self, token: Token) -> Caller:
         now = datetime.now(UTC)

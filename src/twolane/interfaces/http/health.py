@@ -8,6 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING
 
 from twolane import __version__
+from twolane.interfaces.failures import for_strangers
 from twolane.interfaces.http.endpoints import Call, Reply, endpoint
 from twolane.interfaces.http.parameters import StatusParameters
 from twolane.interfaces.wire import indexing as wire
@@ -28,9 +29,12 @@ def status(call: Call, given: StatusParameters) -> Reply:
     found = call.library.status(scope=call.scope)
     files = call.library.files(scope=call.scope) if given.files else None
     collections = call.library.collections(scope=call.scope)
+    if call.caller.owner is not None or not call.may(Capability.ADMIN):
+        # What a stage failed at may repeat anybody's query.
+        found = replace(found, stages=StagesStanding())
     if not call.may(Capability.ADMIN):
         # Where things lie on the server's disk is nobody else's business.
-        found = replace(found, location="", stages=StagesStanding())
+        found = replace(found, location="", degraded=for_strangers(found.degraded))
         collections = [replace(one, root=None) for one in collections]
     return Reply(wire.status(found, files, collections))
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from twolane.explain.similar.values import SimilarAnswer
-from twolane.explain.why.values import Diagnosis
-from twolane.interfaces.failures import without_places
+from twolane.explain.diagnosis import Diagnosis
+from twolane.explain.similar import SimilarAnswer
+from twolane.interfaces.failures import for_strangers
 from twolane.interfaces.http.endpoints import Call, Measured, Reply, endpoint
 from twolane.interfaces.http.parameters import (
     Filters,
@@ -112,8 +112,7 @@ def _discreet(call: Call, answer: A) -> A:
     """The answer, without saying where on the server's disk a model is missing."""
     if call.may(Capability.ADMIN):
         return answer
-    told = tuple(replace(one, reason=without_places(one.reason)) for one in answer.degraded)
-    return replace(answer, degraded=told)
+    return replace(answer, degraded=for_strangers(answer.degraded))
 
 
 ENDPOINTS = (search, similar, why)

@@ -197,10 +197,11 @@ def _prompts(library: Library, scope: Scope) -> list[types.Prompt]:
                 for wanted in arguments_of(one.body, one.arguments)
             ],
         )
-        left -= cost(prompt.model_dump_json(exclude_none=True))
-        if left < 0:
-            break
-        listed.append(prompt)
+        taken = cost(prompt.model_dump_json(exclude_none=True))
+        # One that is too long must not hide those behind it.
+        if taken <= left:
+            left -= taken
+            listed.append(prompt)
     return listed
 
 

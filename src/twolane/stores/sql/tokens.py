@@ -99,7 +99,8 @@ def _token(row: Any) -> Token:
         id,
         name,
         owner,
-        frozenset(map(Capability, capabilities.split())),
+        # What is no capability, or not one of this version, permits nothing.
+        frozenset(one for one in Capability if one.value in capabilities.split()),
         datetime.fromtimestamp(created, UTC),
         sha256,
         moment(expires),

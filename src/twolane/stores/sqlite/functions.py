@@ -10,9 +10,8 @@ import apsw
 
 from twolane.stores.sql.document_rows import loaded
 from twolane.stores.sqlite.seals import seal
-from twolane.text.globs import matches_any
-from twolane.text.links import path_ends_in
-from twolane.text.literals import may_stand_in, reads, stands_as_written, stands_in
+from twolane.text.names import matches_any, path_ends_in
+from twolane.text.substrings import may_stand_in, reads, stands_as_written, stands_in
 from twolane.text.tokens import fold
 
 # The fields of a document as they were written, in the order of `_fields`.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twolane.model.errors import StoreError
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector

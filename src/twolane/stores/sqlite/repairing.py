@@ -66,8 +66,17 @@ def _missing(connection: apsw.Connection) -> str | None:
     for name in lost:
         make(connection, name)
     lost += (name for name in missing(connection, "index", "trigger") if name not in _OF_WORDS)
-    return f"made again: {', '.join(sorted(lost))}" if lost else None
+    said = f"made again: {', '.join(sorted(lost))}" if lost else None
+    if "tokens" in lost:
+        # Nobody knows whether there were any, so nobody is let in without one.
+        connection.execute(_REMEMBER_TOKENS)
+        said = f"{said}; tokens are gone: make new ones with `twolane token add NAME`"
+    return said
 
+
+_REMEMBER_TOKENS = """
+INSERT INTO tokens(id, name, capabilities, created, sha256, revoked)
+VALUES ('lost', 'lost', '', unixepoch(), '', true)"""
 
 _OF_WORDS = ("texts_inserted", "texts_deleted", "texts_leaving", "texts_returning")
 
