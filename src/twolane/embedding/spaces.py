@@ -182,7 +182,8 @@ def _weighted_mean(embedder: Embedder, readings: Mapping[str, float]) -> Vector:
     """The unit vector between those of the readings."""
     vectors = [weight * embedder.embed_query(text) for text, weight in readings.items()]
     total: Vector = sum(vectors[1:], start=vectors[0])
-    return total / max(float(total @ total) ** 0.5, 1e-9)
+    unit: Vector = total / max(float(total @ total) ** 0.5, 1e-9)
+    return unit
 
 
 class Background:
