@@ -255,9 +255,9 @@ def test_one_line_shows_the_text_and_nothing_else(text: str) -> None:
 
 def test_a_long_text_takes_linear_time() -> None:
     """A text that is nothing but sought words is cut in time that grows with its length only."""
-    began = time.perf_counter()
+    began = time.process_time()
     cut("run " * 50_000, "run race day", 240)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 # Words whose English stems are exceptions, or end in other letters than they do.

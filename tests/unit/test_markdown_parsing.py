@@ -424,9 +424,9 @@ HOSTILE: dict[str, Any] = {
 def test_hostile_notes_take_linear_time(name: str) -> None:
     """200 kB of the worst is read in a moment; quadratic time would be minutes."""
     data = HOSTILE[name](200_000).encode()
-    started = time.perf_counter()
+    started = time.process_time()
     parsed = parse(data)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert parsed.document is not None
 
 

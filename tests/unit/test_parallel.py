@@ -201,7 +201,7 @@ class TestSame:
         assert found[0] == found[1]
         outcome = found[1][10][1]
         assert outcome is not None
-        assert outcome.parsed.problems[0].code == "internal"
+        assert outcome.problems[0].code == "internal"
         assert started
 
 

@@ -34,7 +34,7 @@ from twolane.text.shingles import sketch
 from twolane.text.tokens import only_stemmed_as, stream
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "5"
+ANALYSIS = "6"
 
 
 def prepare(document: Document, settings: Settings) -> Prepared:
@@ -159,15 +159,7 @@ class FileTask(NamedTuple):
         return len(self.data)
 
 
-@dataclass(frozen=True, slots=True)
-class FileOutcome:
-    """What the file says; prepared unless there is no document or it is not searchable."""
-
-    parsed: Parsed
-    prepared: Prepared | None = None
-
-
-def analyze_file(task: FileTask, settings: Settings) -> FileOutcome:
+def analyze_file(task: FileTask, settings: Settings) -> Parsed:
     """Read and analyse a note; what goes wrong is a problem of this file alone."""
     try:
         parsed = parse_note(
@@ -182,8 +174,8 @@ def analyze_file(task: FileTask, settings: Settings) -> FileOutcome:
     except Exception as error:
         log.warning("a document could not be analysed", exc_info=error)
         problem = Problem(task.path, ProblemCode.INTERNAL, _why(error))
-        return FileOutcome(Parsed(None, (problem,)))
-    return FileOutcome(parsed, ready)
+        return Parsed(None, (problem,))
+    return replace(parsed, prepared=ready)
 
 
 class DraftTask(NamedTuple):

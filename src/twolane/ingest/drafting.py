@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from twolane.ingest.parsing.decoding import composed
 from twolane.ingest.parsing.outline import Outline, outline
+from twolane.ingest.summaries import carried_over, is_generated
 from twolane.model.document import EMPTY, Document, Kind, digest
 from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, BadInput
@@ -265,7 +266,9 @@ def outlined(document: Document) -> Document:
 
 def _hash_of(one: Document) -> str:
     """A name for all that a saved document says."""
-    texts = (one.title, one.url, one.description, one.summary, one.aliases, one.arguments, one.body)
+    # What a model wrote of it is nothing that it says.
+    summary = "" if is_generated(one) else one.summary
+    texts = (one.title, one.url, one.description, summary, one.aliases, one.arguments, one.body)
     return digest(json.dumps(texts))
 
 
@@ -330,6 +333,7 @@ def title_of(url: str | None, body: str) -> str:
 
 def merged(document: Document, before: Document | None, now: datetime | None) -> Document:
     """The document with what stays as it was where nothing else is said."""
+    document = carried_over(document, before)
     if before is None and now is None:
         return document
     return replace(

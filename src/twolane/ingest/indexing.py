@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from operator import attrgetter
 
 from twolane.ingest.analysis import (
-    FileOutcome,
     FileTask,
     analyze_file,
     analyzer_version,
@@ -22,6 +21,7 @@ from twolane.ingest.analysis import (
     without_boilerplate,
 )
 from twolane.ingest.parallel import ParallelAnalysis
+from twolane.ingest.parsing.markdown import Parsed
 from twolane.model.document import EMPTY, Amendment, Batch, Collection, Prepared
 from twolane.model.problem import FileRecord, FileState, Problem, ProblemCode
 from twolane.model.scope import Capability, Scope, require
@@ -82,8 +82,8 @@ class Indexer:
         self._stores.documents.apply(PutCollection(collection))
         run = _Run(self._stores.documents, self._settings, collection, progress)
         with ParallelAnalysis(analyze_file, self._settings) as analysis:
-            for offered, outcome in analysis.run(run.offered(source)):
-                run.take(offered, outcome)
+            for offered, parsed in analysis.run(run.offered(source)):
+                run.take(offered, parsed)
         run.finish(prune=prune)
         self._stores.maintenance.settle()
         run.report.seconds = time.perf_counter() - started
@@ -134,16 +134,16 @@ class _Run:
                 task = FileTask(data, offered.path, self._collection, modified, self._kind)
                 yield offered, task
 
-    def take(self, offered: Entry | FileRecord, outcome: FileOutcome | None) -> None:
-        """Take in one thing that the source has; without an outcome it is as it was."""
+    def take(self, offered: Entry | FileRecord, parsed: Parsed | None) -> None:
+        """Take in one thing that the source has; what was not parsed is as it was."""
         if offered.path in self._known:
             self._seen.add(offered.path)
         if isinstance(offered, FileRecord):
             self._pass_over(offered)
-        elif outcome is None:
+        elif parsed is None:
             self.report.unchanged += 1
         else:
-            self._take_read(offered, outcome)
+            self._take_read(offered, parsed)
         self._progress(self.report)
         if len(self._upserts) + len(self._records) >= self._settings.index.batch:
             self._commit()
@@ -218,8 +218,7 @@ class _Run:
             and known.analyzer_version == self._analyzer_version
         )
 
-    def _take_read(self, entry: Entry, outcome: FileOutcome) -> None:
-        parsed = outcome.parsed
+    def _take_read(self, entry: Entry, parsed: Parsed) -> None:
         self.report.problems += parsed.problems
         if parsed.document is None:
             first = parsed.problems[0]
@@ -227,7 +226,7 @@ class _Run:
                 FileRecord(entry.path, FileState.FAILED, entry.stamp, first.reason, first.code)
             )
             self.report.failed += 1
-        elif outcome.prepared is None:
+        elif parsed.prepared is None:
             self._pass_over(
                 FileRecord(
                     entry.path,
@@ -238,7 +237,7 @@ class _Run:
                 )
             )
         else:
-            self._upsert(outcome.prepared, entry, parsed.problems)
+            self._upsert(parsed.prepared, entry, parsed.problems)
 
     def _upsert(self, prepared: Prepared, entry: Entry, problems: tuple[Problem, ...]) -> None:
         document = prepared.document

@@ -604,13 +604,15 @@ def renew(documents: DocumentStore, settings: Settings) -> None:
             if not one.analyzer_version:
                 # Who saved it anew meanwhile has done what is to be done here.
                 with suppress(Conflict):
-                    document = outlined(one.document)
-                    made = prepare(document, settings)
-                    own = without_boilerplate(made, settings, boilerplate_keys(documents, settings))
-                    # The stamp of its file stays, so that the file is read again when it changes.
-                    known = documents.known(document.collection).get(document.path or "")
-                    renewed = replace(own, stamp=known.stamp if known else None)
-                    expected = {document.id: document.version}
-                    documents.apply(
-                        Batch(document.collection, upserts=[renewed], expected=expected)
-                    )
+                    rewrite(documents, settings, outlined(one.document))
+
+
+def rewrite(documents: DocumentStore, settings: Settings, document: Document) -> None:
+    """Analyse a document anew and keep it as this version; Conflict if there is a later one."""
+    made = prepare(document, settings)
+    own = without_boilerplate(made, settings, boilerplate_keys(documents, settings))
+    # The stamp of its file stays, so that the file is read again when it changes.
+    known = documents.known(document.collection).get(document.path or "")
+    renewed = replace(own, stamp=known.stamp if known else None)
+    expected = {document.id: document.version}
+    documents.apply(Batch(document.collection, upserts=[renewed], expected=expected))

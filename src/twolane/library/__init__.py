@@ -27,6 +27,7 @@ from twolane.library.adapters import (
     engine,
     keep_copy,
     open_embedders,
+    open_feedback_log,
     open_stores,
     restore_backup,
     schema_of,
@@ -48,7 +49,7 @@ from twolane.library.completeness import (
 from twolane.library.embedding import Embedded, Embedding
 from twolane.library.exchanging import Exchange
 from twolane.library.folders import Folders
-from twolane.library.stages import Stages, open_stages
+from twolane.library.stages import Stages
 from twolane.model.answer import Answer, Mode, ModeName, Order, mode_of
 from twolane.model.document import EMPTY, Chunk, Collection, Document, Kind
 from twolane.model.draft import Changes, Draft, Once, Saved
@@ -60,6 +61,7 @@ from twolane.model.tokens import Token, id_in, make, opens
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Facets, Part
 from twolane.ports.embedder import Embedder
+from twolane.ports.feedback import FeedbackLog, Opened
 from twolane.ports.generations import revision, serving
 from twolane.query.lookup import named, near_names
 from twolane.ranking.search import Searcher
@@ -99,6 +101,9 @@ __all__ = [
 # A local user may do everything with their own library.
 LOCAL = Scope()
 
+# So much of a query is noted when a result is opened.
+_LONGEST_QUERY = 2000
+
 # Words rank, and where there are none the latest come first.
 BEST = Order()
 
@@ -136,7 +141,8 @@ class Library:
         )
         self._collections = Collections(stores.documents)
         self._exchange = Exchange(stores, settings)
-        self._embedding = Embedding(stores, settings, embedder)
+        summarizing = self._stages.summarizing
+        self._embedding = Embedding(stores, settings, embedder, summarizing)
 
     @classmethod
     def open(
@@ -152,7 +158,7 @@ class Library:
             chosen = chosen.changed(db=db)
         chosen = with_threshold(chosen)
         stores = open_stores(chosen, create=create)
-        stages = open_stages(stores, chosen)
+        stages = Stages(stores, chosen)
         return cls(stores, chosen, open_embedders(chosen), stages=stages)
 
     def __enter__(self) -> Self:
@@ -171,6 +177,8 @@ class Library:
         self._embedding.close()
         self._searcher.close()
         self._stages.close()
+        if "_feedback" in vars(self):
+            self._feedback.close()
         self._stores.maintenance.close()
         self._embedders.close()
 
@@ -272,6 +280,29 @@ class Library:
         return self._questions.similar(
             reference, scope or LOCAL, limit=limit, exclude_linked=exclude_linked
         )
+
+    def note_opened(self, query: str, id: str, *, scope: Scope = LOCAL) -> bool:
+        """Note that a result was opened for a query, if `feedback.enabled` says so; whether it was.
+
+        No ranking depends on it; `twolane eval golden from-log` makes golden queries of it.
+        """
+        require(scope, Capability.SEARCH)
+        if not self.settings.feedback.enabled or not query.strip():
+            return False
+        if id not in self._stores.documents.get([id], replace(scope, archived=True), frozenset()):
+            raise NoSuchDocument(id)
+        self._feedback.add(scope.owner or "", query.strip()[:_LONGEST_QUERY], id)
+        return True
+
+    def opened(self, *, scope: Scope = LOCAL) -> list[Opened]:
+        """What the scope's owner opened for which query, the oldest first, as far as noted."""
+        require(scope, Capability.SEARCH)
+        return self._feedback.opened(scope.owner or "")
+
+    def forget_opened(self, *, scope: Scope = LOCAL, everybody: bool = False) -> int:
+        """Forget what the scope's owner opened, or everybody; how many notes that were."""
+        require(scope, Capability.ADMIN if everybody else Capability.SEARCH)
+        return self._feedback.forget(None if everybody else scope.owner or "")
 
     def stop_answering(self) -> None:
         """End all answers that are being worked on, with TooSlow; there are no others after this.
@@ -488,7 +519,9 @@ class Library:
 
     def purge(self, ids: Ids, *, scope: Scope = LOCAL) -> list[Saved]:
         """Delete documents for good, with their texts and vectors."""
-        return self._saver.purge(_listed(ids), scope)
+        gone = self._saver.purge(_listed(ids), scope)
+        self._feedback.forget(ids=[one.id for one in gone])
+        return gone
 
     def archive(
         self, ids: Ids, *, scope: Scope = LOCAL, expected_version: int | None = None
@@ -707,7 +740,8 @@ class Library:
 
         What many documents hold is left out of it, and learned first if there are many new ones.
         `all_spaces` also fills the better, slower space, if there is one.
-        `backfill` waits for what others work on and for what is to be tried again.
+        `backfill` waits for what others work on and for what is to be tried again, and has
+        summaries written that are missing, if that is switched on.
         `retry_failed` tries what failed again now.
         A generation that becomes complete takes over if the gate of the library lets it.
         A `gate` given here takes its place, and also judges what was held back before.
@@ -725,6 +759,7 @@ class Library:
         """Embed beside everything else, at low priority, until the library is closed.
 
         The worker fills every space, the fast one first, and obeys the gate of the library.
+        Then it has missing summaries written, if that is switched on.
         It notices what other processes add; `wake` makes it look at once.
         """
         return self._embedding.start_worker()
@@ -915,6 +950,10 @@ class Library:
         """What was saved; its passages get their vectors now if that is quick, else later."""
         self._embedding.embed_saved([change.id for change in saved if change.changed])
         return saved
+
+    @cached_property
+    def _feedback(self) -> FeedbackLog:
+        return open_feedback_log(self.settings)
 
     @cached_property
     def _saver(self) -> Saver:

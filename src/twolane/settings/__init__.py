@@ -56,6 +56,8 @@ class Settings:
     ranking: groups.Ranking = groups.Ranking()
     rerank: groups.Rerank = groups.Rerank()
     expand: groups.Expand = groups.Expand()
+    summaries: groups.Summaries = groups.Summaries()
+    feedback: groups.Feedback = groups.Feedback()
     stages: groups.Stages = groups.Stages()
     experiment: groups.Experiment = groups.Experiment()
 

@@ -407,6 +407,40 @@ class Expand:
 
 
 @dataclass(frozen=True, slots=True)
+class Summaries:
+    """An optional stage behind the scenes: a chat model summarises long documents."""
+
+    enabled: bool = setting(
+        False, "Whether a chat model summarises long documents that lack a summary.", shown=True
+    )
+    url: str = setting("", "Address of the chat model, up to `/chat/completions`.")
+    model: str = setting("", "The name that the server knows the chat model by.")
+    key: Secret = setting(
+        Secret(), "Key for the chat model; never shown, logged or stored in a run."
+    )
+    seconds: float = setting(60.0, "How long one summary may take.", between(0.01, 3600))
+    min_tokens: int = setting(
+        1000, "Documents of about so many tokens or more get a summary.", between(1)
+    )
+    max_tokens: int = setting(
+        2000, "Of longer documents the chat model reads about so many tokens.", between(100)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Which results were opened for which queries: noted on this machine, if you wish."""
+
+    enabled: bool = setting(
+        False,
+        "Whether it is noted which result was opened for which query, in a file beside the "
+        "database. It never changes the ranking.",
+        shown=True,
+    )
+    days: float = setting(365.0, "How long such a note is kept.", between(0))
+
+
+@dataclass(frozen=True, slots=True)
 class Stages:
     """What holds for all optional stages: when they pause, and what is kept of their answers."""
 

@@ -12,82 +12,40 @@ from bisect import bisect_right
 from functools import lru_cache
 from operator import itemgetter
 
-# The script of each language that does not use Latin letters.
-_SCRIPTS: dict[str, str] = {
-    "ru": "cyrillic",
-    "uk": "cyrillic",
-    "bg": "cyrillic",
-    "sr": "cyrillic",
-    "be": "cyrillic",
-    "el": "greek",
-    "hy": "armenian",
-    "he": "hebrew",
-    "yi": "hebrew",
-    "ar": "arabic",
-    "fa": "arabic",
-    "hi": "devanagari",
-    "ne": "devanagari",
-    "ta": "tamil",
-    "th": "thai",
-    "zh": "han",
-    "ja": "kana",
-    "ko": "hangul",
-}
-
-# What a script is read as when nothing says more.
-USUAL: dict[str, str] = {
+# The languages of each script, the one first that it is read as when nothing says more.
+# Every other language is written in Latin letters.
+_LANGUAGES = {
     "latin": "en",
-    "cyrillic": "ru",
+    "cyrillic": "ru uk bg sr be",
     "greek": "el",
     "armenian": "hy",
-    "hebrew": "he",
-    "arabic": "ar",
-    "devanagari": "hi",
+    "hebrew": "he yi",
+    "arabic": "ar fa",
+    "devanagari": "hi ne",
     "tamil": "ta",
     "thai": "th",
     "han": "zh",
     "kana": "ja",
     "hangul": "ko",
 }
+USUAL = {script: languages.split()[0] for script, languages in _LANGUAGES.items()}
+_SCRIPTS = {one: script for script, languages in _LANGUAGES.items() for one in languages.split()}
 
 # First code point of each block that we tell apart; a block lasts until the next one.
-_BLOCKS: tuple[tuple[int, str], ...] = (
-    (0x0000, "latin"),
-    (0x0370, "greek"),
-    (0x0400, "cyrillic"),
-    (0x0530, "armenian"),
-    (0x0590, "hebrew"),
-    (0x0600, "arabic"),
-    (0x0900, "devanagari"),
-    (0x0980, "other"),
-    (0x0B80, "tamil"),
-    (0x0C00, "other"),
-    (0x0E00, "thai"),
-    (0x0E80, "other"),
-    (0x1100, "hangul"),
-    (0x1200, "other"),
-    (0x1E00, "latin"),
-    (0x1F00, "greek"),
-    (0x2000, "other"),
-    (0x2E80, "han"),
-    (0x3040, "kana"),
-    (0x3100, "han"),
-    (0x3130, "hangul"),
-    (0x3190, "han"),
-    (0xA000, "other"),
-    (0xAC00, "hangul"),
-    (0xD7B0, "other"),
-    (0xF900, "han"),
-    (0xFB00, "latin"),
-    (0xFB50, "arabic"),
-    (0xFE00, "other"),
-    (0xFF10, "latin"),
-    (0xFF66, "kana"),
-    (0xFFA0, "hangul"),
-    (0xFFE0, "other"),
-    (0x20000, "han"),
-    (0x32000, "other"),
-)
+_BLOCKS = [
+    (int(point, 16), script)
+    for point, script in (
+        pair.split("=")
+        for pair in """
+            0000=latin 0370=greek 0400=cyrillic 0530=armenian 0590=hebrew 0600=arabic
+            0900=devanagari 0980=other 0b80=tamil 0c00=other 0e00=thai 0e80=other 1100=hangul
+            1200=other 1e00=latin
+            1f00=greek 2000=other 2e80=han 3040=kana 3100=han 3130=hangul 3190=han a000=other
+            ac00=hangul d7b0=other f900=han fb00=latin fb50=arabic fe00=other ff10=latin ff66=kana
+            ffa0=hangul ffe0=other 20000=han 32000=other
+        """.split()
+    )
+]
 
 
 @lru_cache(maxsize=1 << 13)

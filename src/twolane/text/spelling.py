@@ -29,67 +29,30 @@ _RUSSIAN_SHIFTED = _RUSSIAN.upper()
 _TO_RUSSIAN = str.maketrans(_ENGLISH + _ENGLISH_SHIFTED, _RUSSIAN + _RUSSIAN_SHIFTED)
 _TO_ENGLISH = str.maketrans(_RUSSIAN + _RUSSIAN_SHIFTED, _ENGLISH + _ENGLISH_SHIFTED)
 
+
+def _pairs(text: str) -> dict[str, str]:
+    """The table that `a=b c=d` spells."""
+    return {before: after for before, _, after in (pair.partition("=") for pair in text.split())}
+
+
 # How Russian sounds are spelled in Latin letters, longest first; one reading each.
-_SOUNDS: tuple[tuple[str, str], ...] = (
-    ("shch", "щ"),
-    # As English has it: `borscht`.
-    ("scht", "щ"),
-    ("sch", "щ"),
-    ("zh", "ж"),
-    ("kh", "х"),
-    ("ts", "ц"),
-    ("tz", "ц"),
-    ("ch", "ч"),
-    ("sh", "ш"),
-    ("yu", "ю"),
-    ("ju", "ю"),
-    ("iu", "ю"),
-    ("ya", "я"),
-    ("ja", "я"),
-    ("ia", "ия"),
-    ("yo", "е"),
-    ("jo", "е"),
-    ("ye", "е"),
-    ("je", "е"),
-    ("ck", "к"),
-    ("ph", "ф"),
-    *zip("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопкрстуввхыз", strict=True),
-    ("'", "ь"),
-)
-_SOUND = re.compile("|".join(re.escape(latin) for latin, _ in _SOUNDS))
-_CYRILLIC = dict(_SOUNDS)
+# `scht` is as English has it: `borscht`.
+_CYRILLIC = {
+    **_pairs(
+        "shch=щ scht=щ sch=щ zh=ж kh=х ts=ц tz=ц ch=ч sh=ш yu=ю"
+        " ju=ю iu=ю ya=я ja=я ia=ия yo=е jo=е ye=е je=е ck=к ph=ф"
+    ),
+    **dict(zip("abcdefghijklmnopqrstuvwxyz'", "абцдефгхийклмнопкрстуввхызь", strict=True)),
+}
+_SOUND = re.compile("|".join(_CYRILLIC))
 
 # Both scripts reduced to one rough spelling, in which usual variants of a word are equal.
-_ROUGH: dict[str, str] = {
-    **dict(zip("абвгдезийклмнопрстуфхцыэ", "abvgdeziiklmnoprstufhcie", strict=True)),
-    "ж": "zh",
-    "ч": "ch",
-    "ш": "sh",
-    "щ": "sh",
-    "ю": "iu",
-    "я": "ia",
-    "ё": "e",
-    "ъ": "",
-    "ь": "",
+_ROUGH = {
+    **dict(zip("абвгдеёзийклмнопрстуфхцыэ", "abvgdeeziiklmnoprstufhcie", strict=True)),
+    **_pairs("ж=zh ч=ch ш=sh щ=sh ю=iu я=ia ъ= ь="),
 }
-_VARIANTS: tuple[tuple[str, str], ...] = (
-    ("shch", "sh"),
-    ("sch", "sh"),
-    ("kh", "h"),
-    ("ph", "f"),
-    ("ck", "k"),
-    ("ts", "c"),
-    ("tz", "c"),
-    ("ye", "e"),
-    ("yo", "e"),
-    ("je", "e"),
-    ("jo", "e"),
-    ("w", "v"),
-    ("x", "ks"),
-    ("q", "k"),
-    ("y", "i"),
-    ("j", "i"),
-    ("'", ""),
+_VARIANTS = _pairs(
+    "shch=sh sch=sh kh=h ph=f ck=k ts=c tz=c ye=e yo=e je=e jo=e w=v x=ks q=k y=i j=i '="
 )
 
 _VOWELS = re.compile("[aeiou]")
@@ -110,7 +73,7 @@ def in_cyrillic(word: str) -> str:
 def rough(word: str) -> str:
     """One rough Latin spelling for a word in either script; near-homophones share it."""
     spelled = "".join(_ROUGH.get(char, char) for char in word.lower())
-    for variant, plain in _VARIANTS:
+    for variant, plain in _VARIANTS.items():
         spelled = spelled.replace(variant, plain)
     return _without_doubles(spelled)
 

@@ -21,37 +21,15 @@ from twolane.model.scope import Word
 from twolane.text.languages import FUNCTION_WORDS, USUAL, script_for, script_of
 
 # Snowball's name for each language that we stem.
-SNOWBALL: dict[str, str] = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
+SNOWBALL: dict[str, str] = dict(
+    pair.split("=")
+    for pair in """
+        ar=arabic ca=catalan da=danish de=german el=greek en=english es=spanish et=estonian
+        eu=basque fi=finnish fr=french ga=irish hi=hindi hu=hungarian hy=armenian
+        id=indonesian it=italian lt=lithuanian ne=nepali nl=dutch no=norwegian pt=portuguese
+        ro=romanian ru=russian sr=serbian sv=swedish ta=tamil tr=turkish yi=yiddish
+    """.split()
+)
 
 # Combining signs belong to their letter; Python's \w leaves them out.
 _SIGNS = (

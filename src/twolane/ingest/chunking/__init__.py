@@ -72,7 +72,7 @@ def chunk_document(
     `overlap` estimated tokens of the one before it, within the same section.
     A document without text has one empty chunk, so that its title can be found by meaning.
     What a bookmark or a prompt says of itself is its first chunk, empty in the body, and so is
-    what a note without text says.
+    what a note with a summary or without text says.
     Without `breadcrumb` a passage is embedded under the title alone.
     """
     if size < SMALLEST:
@@ -155,7 +155,7 @@ def lead_text(description: str, summary: str, arguments: Sequence[str]) -> str:
 
 
 def _lead(document: Document) -> str:
-    if document.kind == Kind.NOTE and document.body.strip():
+    if document.kind == Kind.NOTE and document.body.strip() and not document.summary:
         return ""
     return lead_text(document.description, document.summary, document.arguments)
 

@@ -17,17 +17,29 @@ from typing import Any
 from twolane.ingest.parsing.decoding import decode
 from twolane.ingest.parsing.front_matter import read_front_matter, recognise
 from twolane.ingest.parsing.outline import outline
-from twolane.model.document import EMPTY, Document, Heading, Kind, TitleOrigin, digest
+from twolane.model.document import (
+    EMPTY,
+    Document,
+    Heading,
+    Kind,
+    Prepared,
+    TitleOrigin,
+    digest,
+)
 from twolane.model.problem import Problem, ProblemCode
 from twolane.text.plaintext import blank, closing_ticks, code_spans, fence_end, fences, plain_line
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What became of a file: a document unless it is not text, and what is wrong with it."""
+    """What became of a file: a document unless it is not text, and what is wrong with it.
+
+    `prepared` is the document once it is analysed, unless it is not searchable.
+    """
 
     document: Document | None
     problems: tuple[Problem, ...]
+    prepared: Prepared | None = None
 
 
 def parse_note(

@@ -48,7 +48,7 @@ def batches(
 
 
 @dataclass(slots=True)
-class Attempt:
+class BatchResult:
     """What became of a batch: passages with their vectors, and those that failed, with reasons.
 
     `sentences` are the codes of the passages' sentences by content hash.
@@ -68,14 +68,14 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Reusable:
     """What another generation knows of passages, by content hash: vectors and sentences' codes."""
 
     vectors: Mapping[str, Vector] = field(default_factory=dict)
     sentences: Mapping[str, bytes] | None = None
 
 
-class Attempts:
+class BatchEmbedder:
     """Embeds batches in one space; safe to share between threads."""
 
     def __init__(self, embedder: Embedder, space: Space, breadcrumb: bool) -> None:
@@ -85,23 +85,19 @@ class Attempts:
         self._lock = threading.Lock()
         self._in_a_row = 0
 
-    def embed(self, batch: Sequence[Pending], known: Known) -> Attempt:
+    def embed(self, batch: Sequence[Pending], known: Reusable) -> BatchResult:
         """Embed the batch; if it fails, its halves, down to the passage that is bad.
 
         Raises EmbedderUnavailable when it is the embedder that is bad.
         `known` is what another space holds that the embedder may use.
         """
-        made = Attempt()
+        made = BatchResult()
         self._embed(batch, known, made)
         return made
 
-    def _embed(self, batch: Sequence[Pending], known: Known, made: Attempt) -> None:
-        part, embedder = sentence_part(self._space), self._embedder
+    def _embed(self, batch: Sequence[Pending], known: Reusable, made: BatchResult) -> None:
         try:
-            if part and isinstance(embedder, Together) and not known.vectors:
-                matrix, sentences = self._together(embedder, batch, part)
-            else:
-                matrix, sentences = self._call(batch, known), self._sentences(batch, known)
+            matrix, sentences = _guarded(lambda: self._vectors(batch, known))
             check_vectors(matrix, count=len(batch), dimensions=self._space.dimensions)
         except EmbedderUnavailable:
             raise
@@ -119,59 +115,37 @@ class Attempts:
         made.rows += zip(batch, matrix, strict=True)
         made.sentences |= sentences
 
-    def _call(self, batch: Sequence[Pending], known: Known) -> Matrix:
-        texts = self._texts(batch)
-
-        def call() -> Matrix:
-            if known.vectors and isinstance(self._embedder, Reusing):
-                given = [known.vectors.get(passage.content_hash) for passage in batch]
-                return self._embedder.embed_beside(texts, given)
-            return self._embedder.embed_passages(texts)
-
-        return _guarded(call)
-
-    def _sentences(self, batch: Sequence[Pending], known: Known) -> dict[str, bytes]:
-        """The codes of the passages' sentences, where the space has sentences."""
-        part, embedder = sentence_part(self._space), self._embedder
-        if part is None or not isinstance(embedder, SentenceEmbedder):
-            return {}
+    def _vectors(
+        self, batch: Sequence[Pending], known: Reusable
+    ) -> tuple[Matrix, dict[str, bytes]]:
+        """The vectors of passages, and the codes of their sentences where the space has any."""
+        embedder, part = self._embedder, sentence_part(self._space)
+        texts = [self._dressed(embedded_text, passage) for passage in batch]
         codes: dict[str, bytes] = {}
-        if known.sentences is not None:
+        if known.vectors and known.sentences is not None:
             # Who has a vector there has all the sentences that it will ever have.
             codes = {key: known.sentences.get(key, b"") for key in known.vectors}
         fresh = [passage for passage in batch if passage.content_hash not in codes]
-        found = self._found(fresh)
-        texts = [text for each in found for text in each if text]
-        if not texts:
-            return codes
-        matrix = _guarded(lambda: embedder.embed_sentences(texts))
-        return codes | _coded(fresh, found, matrix, part)
-
-    def _together(
-        self, embedder: Together, batch: Sequence[Pending], part: slice
-    ) -> tuple[Matrix, dict[str, bytes]]:
-        """The vectors of passages and the codes of their sentences, read at once."""
-        texts, found = self._texts(batch), self._found(batch)
+        found = [self._dressed(embedded_sentences, passage) for passage in fresh] if part else []
         said = [[text for text in each if text] for each in found]
-        matrix, rows = _guarded(lambda: embedder.embed_together(texts, said))
-        return matrix, _coded(batch, found, rows, part) if any(said) else {}
+        rows: Matrix | None = None
+        if known.vectors and isinstance(embedder, Reusing):
+            given = [known.vectors.get(passage.content_hash) for passage in batch]
+            matrix = embedder.embed_beside(texts, given)
+        elif part and isinstance(embedder, Together):
+            matrix, rows = embedder.embed_together(texts, said)
+        else:
+            matrix = embedder.embed_passages(texts)
+        if part is None or not any(said) or not isinstance(embedder, SentenceEmbedder):
+            return matrix, codes
+        if rows is None:
+            rows = embedder.embed_sentences([text for each in said for text in each])
+        return matrix, codes | _coded(fresh, found, rows, part)
 
-    def _texts(self, batch: Sequence[Pending]) -> list[str]:
-        return [
-            embedded_text(passage.title, self._headings(passage), passage.text, passage.boilerplate)
-            for passage in batch
-        ]
-
-    def _found(self, batch: Sequence[Pending]) -> list[list[str]]:
-        return [
-            embedded_sentences(
-                passage.title, self._headings(passage), passage.text, passage.boilerplate
-            )
-            for passage in batch
-        ]
-
-    def _headings(self, passage: Pending) -> tuple[str, ...]:
-        return passage.headings if self._breadcrumb else ()
+    def _dressed(self, dress: Callable[..., T], passage: Pending) -> T:
+        """What is embedded of a passage under its title and headings."""
+        headings = passage.headings if self._breadcrumb else ()
+        return dress(passage.title, headings, passage.text, passage.boilerplate)
 
     def _count_failure(self, error: EmbedderError) -> None:
         with self._lock:

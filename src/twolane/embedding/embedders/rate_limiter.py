@@ -10,7 +10,7 @@ from collections.abc import Callable
 _MINUTE = 60.0
 
 
-class Pace:
+class RateLimiter:
     """Makes callers wait until their request fits into the last minute; safe to share.
 
     0 is no limit. What is larger than a whole minute's share waits for an empty minute.
@@ -32,7 +32,7 @@ class Pace:
         # When the requests of the last minute were made, and the tokens of each.
         self._made: deque[tuple[float, int]] = deque()
 
-    def keep(self, tokens: int, *, patient: bool) -> None:
+    def acquire(self, tokens: int, *, patient: bool) -> None:
         """Wait until a request of so many tokens may be made, and count it.
 
         Whoever is not patient is waiting for a search: they are counted, and do not wait.

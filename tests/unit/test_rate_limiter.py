@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twolane.embedding.embedders.pace import Pace
+from twolane.embedding.embedders.rate_limiter import RateLimiter
 
 
 class Time:
@@ -21,10 +21,10 @@ class Time:
 def made(requests: int, tokens: int, sizes: list[int]) -> list[float]:
     """When requests of these sizes are made, in seconds after the first."""
     time = Time()
-    pace = Pace(requests, tokens, clock=time.clock, sleep=time.sleep)
+    limiter = RateLimiter(requests, tokens, clock=time.clock, sleep=time.sleep)
     found = []
     for size in sizes:
-        pace.keep(size, patient=True)
+        limiter.acquire(size, patient=True)
         found.append(time.now - 100)
     return found
 
@@ -52,9 +52,9 @@ def test_what_is_larger_than_a_minute_waits_for_an_empty_one() -> None:
 def test_a_search_is_counted_and_does_not_wait() -> None:
     """Whoever searches takes room from the passages behind them."""
     time = Time()
-    pace = Pace(1, 0, clock=time.clock, sleep=time.sleep)
-    pace.keep(1, patient=False)
-    pace.keep(1, patient=False)
+    limiter = RateLimiter(1, 0, clock=time.clock, sleep=time.sleep)
+    limiter.acquire(1, patient=False)
+    limiter.acquire(1, patient=False)
     assert time.now == 100
-    pace.keep(1, patient=True)
+    limiter.acquire(1, patient=True)
     assert time.now == 160
