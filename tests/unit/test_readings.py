@@ -55,6 +55,7 @@ def test_the_vector_of_a_query_lies_between_its_readings(
     embedders: frozenset[str],
     weighted: tuple[tuple[str, float], ...],
 ) -> None:
+    """As typed at full weight, its words that count at half; other embedders read it as typed."""
     monkeypatch.setattr(module, "_WITH_READINGS", embedders)
     passages = dict(library.vector_sample(100))
     ids = {one.title: one.id for one in library.documents()}
@@ -66,6 +67,7 @@ def test_the_vector_of_a_query_lies_between_its_readings(
 def test_a_query_of_nothing_but_words_that_count_is_read_once(
     library: Library, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
+    """Without function words both readings are one, and nothing changes."""
     monkeypatch.setattr(module, "_WITH_READINGS", frozenset({"hashing"}))
     before = similarity(library, text, "Bread")
     monkeypatch.setattr(module, "_WITH_READINGS", frozenset())
@@ -73,4 +75,5 @@ def test_a_query_of_nothing_but_words_that_count_is_read_once(
 
 
 def test_an_evaluation_waits_for_every_lane(library: Library) -> None:
+    """No figure depends on how busy the machine is."""
     assert library.settings.search.query_seconds == library.settings.search.embed_seconds == 3600
