@@ -32,6 +32,7 @@ from twolane.model.deadlines import Deadline
 from twolane.model.errors import (
     EmbedderError,
     EmbedderUnavailable,
+    EngineUnavailable,
     NotPermitted,
     StoreError,
     TooSlow,
@@ -248,7 +249,7 @@ class Searcher:
                 one.foreign = bool(one.languages) and own.isdisjoint(one.languages)
         measured = list(candidates.values())
         # What is not measured in time stays missing; the answer says that it was late.
-        with suppress(TooSlow), self._stores.snapshot():
+        with suppress(TooSlow, EngineUnavailable), self._stores.snapshot():
             if lanes.lexical is not None:
                 lanes.lexical.measure(measured)
             if lanes.dense is not None:
