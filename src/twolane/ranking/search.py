@@ -64,6 +64,9 @@ log = logging.getLogger("twolane")
 # A name belongs to few documents.
 _FEW = 10
 
+# Embedders that read a query twice, as typed and as its words that count; others were not tried.
+_WITH_READINGS = frozenset({"use"})
+
 SWITCHED_OFF = "semantic search is switched off (semantic = false)"
 WAITING = "wait for their vectors; until then they are found by their words alone"
 
@@ -407,7 +410,9 @@ class Searcher:
     ) -> tuple[DenseLane, list[Candidate]]:
         settings, generation = self._settings, served.generation
         parsed = query.parsed
-        vector = embed_query(served, parsed.meaning, parsed.reading.languages, self._stores.vectors)
+        several = generation.space.embedder in _WITH_READINGS
+        readings = query.readings if several else {parsed.meaning: 1.0}
+        vector = embed_query(served, readings, parsed.reading.languages, self._stores.vectors)
         if settings.experiment.similarity == "cosine":
             vector = vector / max(float(vector @ vector) ** 0.5, 1e-9)
         known = self.model.of_space(generation.space)
