@@ -55,6 +55,7 @@ NAMES = (
     "faults",
     "embedder_faults",
     "damage",
+    "cluster",
     "many_users",
     "parity",
     "hnsw",
