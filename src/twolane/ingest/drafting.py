@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 from twolane.ingest.parsing.decoding import composed
 from twolane.ingest.parsing.outline import Outline, outline
-from twolane.model.document import EMPTY, Document, Kind, digest
+from twolane.ingest.summaries import carried_over, is_generated
+from twolane.model.document import EMPTY, Document, Kind, Prepared, digest
 from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, BadInput
 
@@ -41,10 +42,11 @@ _DERIVED_TITLE = 80
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """A document that can be stored, and what had to be mended for that."""
+    """A document that can be stored, what had to be mended for that, and its analysis if made."""
 
     document: Document
     remarks: tuple[str, ...] = ()
+    prepared: Prepared | None = None
 
 
 def drafted(draft: Draft, *, most_bytes: int = 20_000_000) -> Drafted:
@@ -145,7 +147,7 @@ class _Reader:
     def _lines(self, field: str, values: Any) -> tuple[str, ...]:
         if isinstance(values, str):
             self._refuse(field, "must be a list of texts, not one text")
-        given = [self._line(field, one, LONGEST_TITLE) for one in values]
+        given = [self._line(field, value, LONGEST_TITLE) for value in values]
         if len(given) > MOST:
             self._refuse(field, f"has more than {MOST:,} entries")
         return tuple(dict.fromkeys(one for one in given if one))
@@ -265,7 +267,9 @@ def outlined(document: Document) -> Document:
 
 def _hash_of(one: Document) -> str:
     """A name for all that a saved document says."""
-    texts = (one.title, one.url, one.description, one.summary, one.aliases, one.arguments, one.body)
+    # What a model wrote of it is nothing that it says.
+    summary = "" if is_generated(one) else one.summary
+    texts = (one.title, one.url, one.description, summary, one.aliases, one.arguments, one.body)
     return digest(json.dumps(texts))
 
 
@@ -330,6 +334,7 @@ def title_of(url: str | None, body: str) -> str:
 
 def merged(document: Document, before: Document | None, now: datetime | None) -> Document:
     """The document with what stays as it was where nothing else is said."""
+    document = carried_over(document, before)
     if before is None and now is None:
         return document
     return replace(

@@ -11,13 +11,13 @@ from twolane.embedding.spaces import Embedders, choose
 from twolane.model.answer import Degradation, Lane
 from twolane.model.document import Chunk, digest
 from twolane.model.errors import EmbedderUnavailable
-from twolane.model.permissions import require
 from twolane.model.problem import FileRecord, FileState
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
 from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records
 from twolane.ports.generations import serving
+from twolane.ports.outbox import Lag
 from twolane.ports.stages import StageRecord
 from twolane.ranking.search import SWITCHED_OFF
 from twolane.settings import Settings
@@ -54,7 +54,10 @@ class StagesStanding:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How complete the index is, and how the optional stages that are switched on did."""
+    """How complete the index is, and how the optional stages that are switched on did.
+
+    `lag` is how far a Qdrant cluster is behind, where one is searched.
+    """
 
     stats: Stats
     progress: Progress
@@ -65,6 +68,7 @@ class Status:
     degraded: tuple[Degradation, ...]
     location: str
     stages: StagesStanding = field(default_factory=StagesStanding)
+    lag: Lag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def status_of(stores: Stores, scope: Scope, degraded: tuple[Degradation, ...]) -
     """How complete the index is for the scope's owner; `degraded` tells which lanes cannot run."""
     require(scope, Capability.SEARCH)
     generation = serving(stores)
-    stats = stores.documents.stats(replace(scope, archived=True), chunks=True)
+    stats = stores.documents.stats(replace(scope, archived=True), detail=True)
     progress = Progress(0, stats.chunks, 0)
     if generation:
         progress = stores.queue.progress(generation.number, scope)

@@ -1,15 +1,16 @@
-"""Readable text from Markdown: for embedding, for snippets, for headings.
+"""Readable text from Markdown, and where Markdown is code.
 
-A handful of regular expressions, each of them linear, since every passage is read this way
-each time it is embedded or shown.
+A handful of regular expressions, each of them linear whatever the text is, since every passage is
+read this way each time it is embedded or shown.
+Markup inside code is not markup, so everything that reads or removes markup asks first where the
+fenced blocks and the spans between backticks are.
 """
 
 from __future__ import annotations
 
 import html
 import re
-
-from twolane.text.fences import code_spans, fences
+from collections.abc import Iterable
 
 
 def plain(markdown: str) -> str:
@@ -30,7 +31,7 @@ def plain(markdown: str) -> str:
         text = "\n".join([_line(line) if line[:1] in _MARKERS else line for line in lines])
     text = _without_marks(text)
     if code:
-        text = _HELD.sub(lambda found: code[int(found[1])], text)
+        text = _HELD.sub(lambda match: code[int(match[1])], text)
     if "\n\n\n" in text:
         text = _BLANK_LINES.sub("\n\n", text)
     return text.strip()
@@ -47,7 +48,7 @@ def plain_line(markdown: str) -> str:
     code: list[str] = []
     if "`" in text:
         text = _set_spans_aside(text, code)
-    text = _HELD.sub(lambda found: code[int(found[1])], _without_marks(text))
+    text = _HELD.sub(lambda match: code[int(match[1])], _without_marks(text))
     return " ".join(text.split())
 
 
@@ -72,7 +73,7 @@ def _without_marks(text: str) -> str:
     if "\\" in text:
         text = _ESCAPE.sub(r"\1", text)
     if "&" in text:
-        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     return text
 
 
@@ -153,8 +154,8 @@ def _line(line: str) -> str:
     rule = line[-1] in _RULE_ENDS
     bare = line
     if not rule or not _RULE.fullmatch(line):
-        found = _LEAD.match(line)
-        bare = line[found.end() :] if found else line
+        match = _LEAD.match(line)
+        bare = line[match.end() :] if match else line
     if rule and _RULE.fullmatch(bare):
         return ""
     if bare.startswith("|"):
@@ -163,17 +164,17 @@ def _line(line: str) -> str:
     return _CLOSING_HASHES.sub("", bare) if closed else bare
 
 
-def _wiki_words(found: re.Match[str]) -> str:
+def _wiki_words(match: re.Match[str]) -> str:
     """The words of a wiki-link: its anchor, or else the note and heading that it names."""
-    target, anchor = found[1].removesuffix("\\"), (found[2] or "").strip()
+    target, anchor = match[1].removesuffix("\\"), (match[2] or "").strip()
     if anchor and not anchor.isdigit():  # The anchor of an embedded picture may be its width.
         return anchor
     return target.partition("#^")[0].replace("#", " ").strip()
 
 
-def _picture_words(found: re.Match[str]) -> str:
+def _picture_words(match: re.Match[str]) -> str:
     """What is said of a picture, if that is more than its size; its file's name is not seen."""
-    words = (found["words"] or "").strip()
+    words = (match["words"] or "").strip()
     return "" if _SIZE.fullmatch(words) else words
 
 
@@ -216,3 +217,101 @@ def _without_ticks(span: str) -> str:
     inner = span[width:-width]
     padded = inner.startswith(" ") and inner.endswith(" ") and not inner.isspace()
     return inner[1:-1] if padded else inner
+
+
+# A fence may stand inside quotations and list items, so their markers may come before it.
+# The information after backticks holds no backtick, otherwise the line is a span of code.
+_OPENING = re.compile(
+    r"(?P<lead>(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*+)"
+    r"(?:(?P<ticks>`{3,}+)[^`\n]*+|(?P<tildes>~{3,}+)[^\n]*+)(?:\n|$)"
+)
+_MARK = re.compile("```|~~~")
+_RUN = re.compile(r"`+")
+_BLANK_LINE = re.compile(r"\n[ \t>]*+\n")
+
+
+def fences(text: str) -> list[tuple[int, int]]:
+    """The fenced blocks in order: from the start of the first line to the end of the last one."""
+    found = []
+    position = 0
+    while mark := _MARK.search(text, position):
+        start = text.rfind("\n", 0, mark.start()) + 1
+        end = fence_end(text, start)
+        if end is not None:
+            found.append((start, end))
+        position = _line_end(text, mark.end()) if end is None else end
+    return found
+
+
+def fence_end(text: str, start: int) -> int | None:
+    """Where the fenced block ends that begins with the line at `start`, if one does.
+
+    A block that is never closed goes on to the end of the text.
+    """
+    opening = _OPENING.match(text, start)
+    if opening is None:
+        return None
+    mark = opening["ticks"] or opening["tildes"]
+    lead = opening["lead"]
+    closing = rf"[ \t>]*+{mark[0]}{{{len(mark)},}}+[ \t]*+$"
+    if ">" in lead:
+        closing += r"|(?![ \t]*+>)"  # The quotation ends, and the block with it.
+    elif lead.strip():
+        closing += r"|(?=\S)"  # So does the list item.
+    first = _line_end(text, opening.start())
+    match = re.compile(rf"\n(?:{closing})", re.MULTILINE).search(text, first)
+    return match.end() if match else len(text)
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """The spans of code between equally long runs of backticks, outermost only, in order."""
+    found = []
+    position = 0
+    for start, end in closing_ticks(text).items():
+        if start >= position:
+            found.append((start, end))
+            position = end
+    return found
+
+
+def closing_ticks(text: str) -> dict[int, int]:
+    """For each run of backticks that could open a span of code: where that span would end.
+
+    A span does not reach over a blank line.
+    """
+    runs = [match.span() for match in _RUN.finditer(text)]
+    ends: dict[int, int] = {}
+    following: dict[int, tuple[int, int]] = {}
+    blank = len(text)
+    bound = len(text)
+    for start, end in reversed(runs):
+        # Walking backwards, the nearest blank line after a run is found by looking
+        # at the stretch between it and the run after it, and at nothing twice.
+        broken = _BLANK_LINE.search(text, end, bound)
+        blank = broken.start() if broken else blank
+        bound = start
+        closing = following.get(end - start)
+        if closing is not None and closing[0] <= blank and text[start - 1 : start] != "\\":
+            ends[start] = closing[1]
+        following[end - start] = (start, end)
+    return dict(reversed(ends.items()))
+
+
+def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of the spans, so that lines and offsets stay."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in sorted(spans):
+        if end > position:
+            begin = max(start, position)
+            pieces += (text[position:begin], _NOT_LINE_END.sub(" ", text[begin:end]))
+            position = end
+    return "".join((*pieces, text[position:]))
+
+
+_NOT_LINE_END = re.compile(r"[^\n]")

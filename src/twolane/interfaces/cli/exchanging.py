@@ -100,7 +100,7 @@ def _patient(settings: Settings) -> Settings:
 
 def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
     """What the words of the command say; ids are those that an import would give."""
-    from twolane.ingest.exchange.addresses import id_in, normalised
+    from twolane.ingest.exchange.rows import id_in, normalised
 
     if _ADDRESS.match(source):
         if kind not in (None, Kind.BOOKMARK):
@@ -117,7 +117,7 @@ def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
 
 def _text(source: str) -> tuple[str, str]:
     """A text and what it is called; one without a name is called after its content."""
-    from twolane.ingest.exchange.waiting import opened
+    from twolane.ingest.exchange.files import opened
 
     if source == "-":
         body = sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -10,8 +10,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.opening import NAMED, Call, Reference, reference_to, suggesting
 from twolane.interfaces.wire import documents as wire
-from twolane.results.excerpts import about
-from twolane.results.sections import section_ids
+from twolane.results.excerpts import about, section_ids
 
 
 def get(

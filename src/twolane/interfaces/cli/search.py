@@ -168,7 +168,9 @@ def _open(library: Library, answer: Answer, nth: int, *, quiet: bool) -> None:
     if len(answer.results) < nth:
         found = output.counted(len(answer.results), "result")
         raise BadInput(f"there is no result {nth} to open; the search found {found}")
-    place = open_result(library, answer.results[nth - 1])
+    chosen = answer.results[nth - 1]
+    place = open_result(library, chosen)
+    library.note_opened(answer.query, chosen.id)
     if not quiet:
         output.note(f"opened {place}")
 

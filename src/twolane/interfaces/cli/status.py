@@ -73,6 +73,7 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
             for collection in collections
         ),
         *_stages(found),
+        *_lag(found),
     ]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
@@ -105,6 +106,13 @@ def _others(found: Status) -> list[tuple[str, str]]:
         if generation.generation.reason is not None:
             rows.append(("", generation.generation.reason))
     return rows
+
+
+def _lag(found: Status) -> list[tuple[str, str]]:
+    if found.lag is None:
+        return []
+    waits = f"{found.lag.changes:,} changes wait, {duration(found.lag.seconds)} behind"
+    return [("qdrant", waits if found.lag.changes else "in step")]
 
 
 def _stages(found: Status) -> list[tuple[str, str]]:

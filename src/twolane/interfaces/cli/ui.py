@@ -265,7 +265,9 @@ class _Screen:
         self._curses.def_prog_mode()
         self._curses.endwin()
         try:
-            self._said = f"opened {open_result(self._library, self._results()[self._chosen])}"
+            chosen = self._results()[self._chosen]
+            self._said = f"opened {open_result(self._library, chosen)}"
+            self._library.note_opened(self._text, chosen.id)
         except (TwolaneError, OSError) as error:
             self._said = failures.message(error)
         finally:

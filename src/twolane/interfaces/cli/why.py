@@ -24,9 +24,8 @@ from twolane.interfaces.wire.explain import similar_answer, why_answer
 from twolane.model.answer import Mode
 
 if TYPE_CHECKING:
+    from twolane.explain.diagnosis import Diagnosis, Opinion, Passage, WordFound
     from twolane.explain.similar import Place, Similar, SimilarAnswer
-    from twolane.explain.why import Diagnosis
-    from twolane.explain.why.values import Opinion, Passage, WordFound
 
 
 @filtered
@@ -51,7 +50,7 @@ def why(
 
 
 def _show(found: Diagnosis, *, quiet: bool) -> None:
-    from twolane.explain.why.wording import suggested
+    from twolane.explain.diagnosis import suggested
 
     output.say((found.verdict, output.TITLE))
     if quiet:

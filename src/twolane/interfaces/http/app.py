@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
@@ -95,6 +96,8 @@ class Application:
             {
                 "twolane_queue_depth": lambda: sum(room.waiting for room in rooms),
                 "twolane_passages_pending": health.Waiting(library),
+                "twolane_outbox_changes": partial(health.outbox, library, 0),
+                "twolane_outbox_seconds": partial(health.outbox, library, 1),
                 "twolane_requests_working": lambda: sum(room.working for room in rooms),
             }
         )

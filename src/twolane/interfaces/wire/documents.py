@@ -21,7 +21,7 @@ from twolane.interfaces.wire.shape import (
 )
 from twolane.model.document import Kind
 from twolane.model.problem import Problem
-from twolane.results.sections import section_ids
+from twolane.results.excerpts import section_ids
 
 if TYPE_CHECKING:
     from datetime import datetime
