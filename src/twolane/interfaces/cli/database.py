@@ -118,7 +118,7 @@ def reindex(
         bool, typer.Option("--back", help="Let what was there before the last time answer again.")
     ] = False,
 ) -> None:
-    """Fill the engine that searches beside the database anew, while it serves."""
+    """Fill the search engine beside the database anew."""
     settings = call.load().settings
     with open_library(settings) as library:
         done = library.reindex(back=back)

@@ -49,7 +49,7 @@ def build(
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
-    """Make a golden set from your own notes, without judging anything."""
+    """Make a golden set from your own notes."""
     from twolane.evaluation.golden import Names, validate, vault_of
     from twolane.evaluation.golden_build import Hiding, Recipe
     from twolane.evaluation.golden_build import build as build_sets
@@ -136,7 +136,7 @@ def from_log(
         typer.Option(metavar="N", min=1, help="Documents opened so often for a query count."),
     ] = 1,
 ) -> None:
-    """Make candidates for a golden set from the results that were opened; look at them first."""
+    """Make candidates for a golden set from opened results."""
     from twolane.evaluation.golden import vault_of
     from twolane.evaluation.golden_formats import open_set, save_golden
     from twolane.evaluation.golden_log import with_opened
