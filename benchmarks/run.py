@@ -50,6 +50,8 @@ NAMES = (
     "hostile",
     "walk",
     "faults",
+    "kills",
+    "overload",
     "embedder_faults",
     "damage",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import psycopg
@@ -101,3 +102,20 @@ def test_a_copy_is_not_made_over_another_library(
     assert "holds a library already" in twolane("db", "copy", postgres_url, code=2).stderr
     assert "into itself" in twolane("db", "copy", twolane.db, "--db", twolane.db, code=2).stderr
     assert "name a file" in twolane("db", "copy", "mysql://x/y", code=2).stderr
+
+
+def test_a_copy_is_there_when_it_is_whole(twolane: Cli, vault: Path, tmp_path: Path) -> None:
+    """Until then it has another name, and what a killed process left under that is no matter."""
+    twolane("index", vault)
+    target = tmp_path / "copy.db"
+    part = target.with_name("copy.db.part")
+    part.write_bytes(b"a half")
+    with subprocess.Popen(twolane.arguments("db", "copy", target), env=twolane.environment) as copy:
+        while copy.poll() is None:
+            assert not target.exists() or not part.exists()
+            if part.exists() and part.stat().st_size > 6:
+                copy.kill()
+    assert not target.exists()
+    assert "verified" in twolane("db", "copy", target).stdout
+    assert not part.exists()
+    assert twolane.where(TWOLANE_DB=str(target)).json("status")["documents"] == 4

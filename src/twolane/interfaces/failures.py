@@ -88,7 +88,9 @@ _ADDRESS = re.compile(r"\b[a-z][a-z0-9+]*://\S+", re.IGNORECASE)
 
 def for_strangers(degraded: Iterable[Degradation]) -> tuple[Degradation, ...]:
     """Why lanes could not run, without where our models and the servers that we ask are."""
-    return tuple(
-        replace(one, reason=without_places(_ADDRESS.sub("the server", one.reason)))
-        for one in degraded
-    )
+    return tuple(replace(one, reason=stranger_text(one.reason)) for one in degraded)
+
+
+def stranger_text(reason: str) -> str:
+    """A reason without paths on our disk and without addresses of the servers that we ask."""
+    return without_places(_ADDRESS.sub("the server", reason))
