@@ -1,4 +1,5 @@
-# `make demo` and `make test` do all their set-up themselves; they need Python >= 3.11 and a package registry.
+# `make demo` and `make test` do all their set-up themselves; they need Python >= 3.11 and a package
+# registry, and the tests also npm.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -22,6 +23,7 @@ $(VENV)/run.stamp: pyproject.toml
 
 $(VENV)/test.stamp: $(VENV)/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/test.txt
+	$(BIN)/python tests/pg_trgm.py
 	touch $@
 
 demo: $(VENV)/run.stamp

@@ -21,7 +21,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.languages import FUNCTION_WORDS
 
 BENCHMARKS = Path(__file__).resolve().parent
 # Named one by one: a vault that is added must not change the notes of measurements made before.

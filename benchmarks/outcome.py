@@ -15,10 +15,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where a measurement works: a folder to share with the others, and whether to be quick."""
+    """Where a measurement works: a folder to share with the others, and whether to be quick.
+
+    `collections` is a folder of BEIR folders, for what needs real texts.
+    """
 
     folder: Path
     quick: bool
+    collections: Path | None = None
 
     def size(self, whole: int, quick: int) -> int:
         """How much to do: `whole` in a full run, `quick` in a quick one."""

@@ -1,8 +1,9 @@
 """Measure speed and memory, and keep each result whole.
 
-    python benchmarks/run.py [NAMES...] [--quick]
+    python benchmarks/run.py [NAMES...] [--quick] [--collections FOLDER]
 
-Without names everything is measured, each measurement in a process of its own.
+Without names everything is measured, each measurement in a process of its own; `real_notes` only
+if a folder of BEIR collections is given, which are no part of this project.
 A result goes to `benchmarks/results/NAME-COMMIT.json` with the command, the code, the versions, the
 machine, the summary and every raw row; where the code is not that of a commit, the version stands
 for it.
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import machine
+from outcome import Room
 from processes import environment
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ NAMES = (
     "guaranteed",
     "embedding",
     "pipeline",
+    "real_notes",
     "cold",
     "memory",
     "page",
@@ -50,10 +53,14 @@ NAMES = (
     "hostile",
     "walk",
     "faults",
-    "kills",
+    "command_kills",
     "overload",
     "embedder_faults",
     "damage",
+    "many_users",
+    "parity",
+    "hnsw",
+    "kills",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -62,14 +69,18 @@ def main(arguments: Sequence[str]) -> int:
     """Run the measurements that are named, or all; the exit code is that of the worst."""
     asked = _asked(arguments)
     if asked.folder is not None:
-        return _here(asked.names[0], Path(asked.folder), quick=asked.quick)
+        where = Path(asked.collections).resolve() if asked.collections else None
+        return _here(asked.names[0], Room(Path(asked.folder), asked.quick, where))
     worst = 0
     with tempfile.TemporaryDirectory(prefix="twolane-bench-") as folder:
-        for name in asked.names or NAMES:
+        every = [name for name in NAMES if asked.collections or name != "real_notes"]
+        more = [*(["--quick"] if asked.quick else [])]
+        more += ["--collections", asked.collections] if asked.collections else []
+        for name in asked.names or every:
             words = [sys.executable, __file__, name, "--folder", folder]
             # A process each: what one measurement leaves behind must not slow the next.
             code = subprocess.run(
-                [*words, *(["--quick"] if asked.quick else [])],
+                [*words, *more],
                 env=environment(Path(folder)),
                 check=False,
             ).returncode
@@ -81,6 +92,7 @@ def _asked(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure speed and memory.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--quick", action="store_true", help="small sizes; nothing is stored")
+    parser.add_argument("--collections", help="a folder of BEIR folders, for real_notes")
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     for name in asked.names:
@@ -89,20 +101,19 @@ def _asked(arguments: Sequence[str]) -> argparse.Namespace:
     return asked
 
 
-def _here(name: str, folder: Path, *, quick: bool) -> int:
+def _here(name: str, room: Room) -> int:
     """Take one measurement in this process, show it and keep it."""
-    from outcome import Room
-
     module = import_module(f"measurements.{name}")
     started, clock, before = datetime.now(UTC), time.perf_counter(), machine.load()
-    outcome: Outcome = module.measure(Room(folder, quick))
+    outcome: Outcome = module.measure(room)
     seconds = time.perf_counter() - clock
     _show(name, outcome, seconds)
-    if not quick:
+    if not room.quick:
         code = machine.code()
         result = {
             "name": name,
-            "command": f"python benchmarks/run.py {name}",
+            "command": f"python benchmarks/run.py {name}"
+            + (" --collections FOLDER" if name == "real_notes" else ""),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(seconds, 1),
             "code": code,

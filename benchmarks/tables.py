@@ -24,7 +24,7 @@ PAGE = DOCS / "reference" / "benchmarks.md"
 SAFETY_PAGE = DOCS / "explanation" / "safety.md"
 
 # What was done to the product, and not how fast it is.
-SAFETY = ("kills", "damage", "faults", "leaks", "generated", "overload", "hostile")
+SAFETY = ("command_kills", "kills", "damage", "faults", "leaks", "generated", "overload", "hostile")
 SAFETY += ("embedder_faults",)
 _BEGIN, _END = "<!-- Written by `python benchmarks/tables.py`. -->\n", "<!-- Until here. -->\n"
 

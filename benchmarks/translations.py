@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twolane.embedding.embedders.use import UseEmbedder
-from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.languages import FUNCTION_WORDS
 from twolane.text.tokens import terms_of
 from twolane.text.translations import write_dictionary
 

@@ -240,7 +240,8 @@ def _line_pattern(line: str) -> str:
     pieces: list[str] = []
     end = 0
     for found in _NUMBER.finditer(line):
-        number = rf"\d+\.\d+{re.escape(found[2])}" if found[2] else r"(\d+\.\d+)"
+        # Ten seconds and more are told without decimals.
+        number = rf"[\d.]+{re.escape(found[2])}" if found[2] else r"(\d+\.\d+)"
         pieces += (re.escape(line[end : found.start()]), number)
         end = found.end()
     return "".join((*pieces, re.escape(line[end:]), r"\n"))

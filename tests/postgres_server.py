@@ -1,4 +1,4 @@
-"""A real PostgreSQL server with pgvector for the tests, started from a package and stopped by them.
+"""A real PostgreSQL server with pgvector and pg_trgm: started from packages, stopped by the tests.
 
 It listens on loopback only, keeps nothing, and runs as an existing unprivileged user where the
 tests run as root, which PostgreSQL refuses.
@@ -14,30 +14,34 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tests import pg_trgm
+
 TEMPLATE = "twolane_template"
 USER = "twolane"
 # A database with pgvector and without any table of ours.
 BLANK = "twolane_blank"
 
-# Nothing has to outlive the tests; everything has to be quick.
 _OPTIONS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
+    "max_connections": "60",
+}
+# Nothing has to outlive the tests; everything has to be quick.
+QUICK = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "autovacuum": "off",
     "wal_level": "minimal",
     "max_wal_senders": "0",
-    "max_connections": "60",
     "shared_buffers": "64MB",
 }
 _PATIENCE = 30.0
@@ -60,8 +64,9 @@ class Server:
     """A server that runs, with a template database that holds the tables of a new library."""
 
     port: int
-    process: subprocess.Popen[bytes]
     folder: Path
+    command: Sequence[str | Path]
+    process: subprocess.Popen[bytes] = field(init=False)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     spare: list[str] = field(default_factory=list)
 
@@ -106,9 +111,57 @@ class Server:
         finally:
             self.drop(name)
 
+    def kill(self) -> None:
+        """End the server as a power cut would, and start it again on the same port."""
+        for one in _processes_of(self.process.pid):
+            os.kill(one, signal.SIGKILL)
+        self.process.wait()
+        self.start()
+
+    def start(self) -> None:
+        """Start the server; RuntimeError if it does not answer."""
+        import psycopg
+
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=_environment(),
+                **_as(_account()),
+            )
+        deadline = time.monotonic() + _PATIENCE
+        while self.process.poll() is None and time.monotonic() < deadline:
+            try:
+                self.execute("SELECT 1")
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+            else:
+                return
+        self.stop()
+        log_text = (self.folder / "log").read_text("utf-8")
+        raise RuntimeError(f"PostgreSQL did not start:\n{log_text}")
+
+    def stop(self) -> None:
+        """End the server, by force if it takes long."""
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+            if self.process.poll() is not None:
+                return
+            self.process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
+
+
+def _processes_of(server: int) -> list[int]:
+    """The server's process and those that it started, which outlive it for a moment."""
+    children = Path(f"/proc/{server}/task/{server}/children").read_text("ascii").split()
+    return [server, *map(int, children)]
+
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(options: Mapping[str, str] = QUICK) -> Iterator[Server]:
     """A server of our own, which ends with the block."""
     folder = Path(tempfile.mkdtemp(prefix="twolane-postgres-"))
     account = _account()
@@ -118,17 +171,18 @@ def running() -> Iterator[Server]:
         ours = _programs(folder, private=account is not None)
         data = folder / "data"
         _run([ours / "initdb", "-D", data, *_INIT], account)
-        server = _start(ours / "postgres", data, folder, account)
+        server = _start(ours / "postgres", data, folder, options)
         try:
             _make_template(server)
             yield server
         finally:
-            _stop(server.process)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_INIT = ("-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
+# To pg_trgm the letters of every language are letters then; we compare texts sign by sign anyway.
+_INIT = ("-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
 
 
 def _account() -> pwd.struct_passwd | None:
@@ -161,47 +215,29 @@ def _programs(folder: Path, *, private: bool) -> Path:
     return folder / "programs" / "bin"
 
 
-def _start(program: Path, data: Path, folder: Path, account: pwd.struct_passwd | None) -> Server:
-    import psycopg
-
-    log = (folder / "log").open("wb")
-    for _ in range(3):
-        # Somebody may take the port between our look and the server's start.
-        port = _free_port()
-        options = [f"-c{name}={value}" for name, value in _OPTIONS.items()]
-        process = subprocess.Popen(
-            [program, "-D", data, f"-cport={port}", *options],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd="/",
-            env=_environment(),
-            **_as(account),
-        )
-        server = Server(port, process, folder)
-        deadline = time.monotonic() + _PATIENCE
-        while process.poll() is None and time.monotonic() < deadline:
-            try:
-                server.execute("SELECT 1")
-            except psycopg.OperationalError:
-                time.sleep(0.05)
-            else:
-                log.close()
-                return server
-        _stop(process)
-    log.close()
-    raise RuntimeError(f"PostgreSQL did not start:\n{(folder / 'log').read_text('utf-8')}")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
-        if process.poll() is not None:
-            return
-        process.send_signal(number)
+def _start(program: Path, data: Path, folder: Path, options: Mapping[str, str]) -> Server:
+    # pg_trgm comes from another package than the server.
+    added = folder / "extensions"
+    shutil.copytree(pg_trgm.installed(), added)
+    told = {
+        **_OPTIONS,
+        **options,
+        "extension_control_path": f"$system:{added}/share/postgresql",
+        "dynamic_library_path": f"$libdir:{added}/lib/postgresql",
+    }
+    # Somebody may take the port between our look and the server's start.
+    for left in (2, 1, 0):
+        port = free_port()
+        words = [f"-c{name}={value}" for name, value in told.items()]
+        server = Server(port, folder, [program, "-D", data, f"-cport={port}", *words])
         try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            continue
+            server.start()
+        except RuntimeError:
+            if not left:
+                raise
+        else:
+            break
+    return server
 
 
 def _make_template(server: Server) -> None:
@@ -236,7 +272,8 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on which nobody listens just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -14,7 +14,7 @@ from outcome import Goal, Outcome, Room, Table, median, timed
 from synthetic_library import batches as pieces
 from twolane.embedding.embedders.use import UseEmbedder
 from twolane.embedding.pipeline import BATCH_TOKENS, fill
-from twolane.embedding.pipeline.attempts import batches
+from twolane.embedding.pipeline.batches import batches
 from twolane.ingest.chunking import embedded_sentences, embedded_text
 from twolane.library import Library
 from twolane.ports import Stores

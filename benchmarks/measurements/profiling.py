@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 from outcome import Table
-from twolane.ingest import analysis, analysis_tasks
+from twolane.ingest import analysis
 from twolane.ingest.sources.vault import VaultSource
 from twolane.stores.sqlite.documents import SqliteDocuments
 
@@ -66,7 +66,7 @@ def grouped(profile: cProfile.Profile, notes: int) -> Profiled:
 def _starts() -> dict[str, set[Function]]:
     """The functions with which each stage begins, as the profile names them."""
     # Taken from where they are used, so that this holds wherever they are defined.
-    used = vars(analysis_tasks) | vars(analysis)
+    used = vars(analysis)
     stages: dict[str, tuple[Callable[..., Any], ...]] = {
         "reading": (VaultSource.entries, VaultSource.read),
         "parsing": (used["parse_note"],),

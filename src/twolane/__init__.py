@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twolane.explain.similar.values import SimilarAnswer
-    from twolane.explain.why.values import Diagnosis
+    from twolane.explain.diagnosis import Diagnosis
+    from twolane.explain.similar import SimilarAnswer
     from twolane.library import Library
     from twolane.model.answer import Answer, Mode, Result
     from twolane.model.document import Document, Kind, digest
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from twolane.model.scope import Capability, Scope
     from twolane.model.space import Generation, Progress, Space
     from twolane.settings import Settings
-    from twolane.text.analysis import analyze
+    from twolane.text.tokens import analyze
 
 __all__ = [
     "Answer",
@@ -64,7 +64,7 @@ _HOMES = {
     "BadInput": "twolane.model.errors",
     "Candidate": "twolane.model.candidate",
     "Capability": "twolane.model.scope",
-    "Diagnosis": "twolane.explain.why.values",
+    "Diagnosis": "twolane.explain.diagnosis",
     "Document": "twolane.model.document",
     "Draft": "twolane.model.draft",
     "EmbedderUnavailable": "twolane.model.errors",
@@ -78,10 +78,10 @@ _HOMES = {
     "Saved": "twolane.model.draft",
     "Scope": "twolane.model.scope",
     "Settings": "twolane.settings",
-    "SimilarAnswer": "twolane.explain.similar.values",
+    "SimilarAnswer": "twolane.explain.similar",
     "Space": "twolane.model.space",
     "TwolaneError": "twolane.model.errors",
-    "analyze": "twolane.text.analysis",
+    "analyze": "twolane.text.tokens",
     "digest": "twolane.model.document",
 }
 

@@ -9,8 +9,26 @@ from hypothesis import strategies as st
 
 from tests.builders import phrase, prepared, stemmed, unit
 from twolane.model.document import FIELDS, Kind, Prepared
-from twolane.model.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
-from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
+from twolane.model.scope import (
+    All,
+    Among,
+    Clause,
+    During,
+    Either,
+    Except,
+    Filter,
+    Having,
+    InField,
+    Near,
+    Part,
+    Phrase,
+    Scope,
+    Time,
+    Trait,
+    Valued,
+    Without,
+    Word,
+)
 from twolane.query.values import valued
 
 # Some are endings of others, prefixes of others, or the same after folding.

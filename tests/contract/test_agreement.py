@@ -94,8 +94,7 @@ def test_stores_agree_on_words_and_clauses(
                 asked, scope
             ) == memory.lexical.document_frequencies(asked, scope)
         told, expected_told = (
-            replace(each.documents.stats(Scope(), chunks=True), bytes=0, revision="")
-            for each in (store, memory)
+            replace(each.documents.stats(Scope(), detail=True), bytes=0) for each in (store, memory)
         )
         assert told == expected_told
         assert store.documents.facets(ANYWHERE) == memory.documents.facets(ANYWHERE)
@@ -104,7 +103,7 @@ def test_stores_agree_on_words_and_clauses(
 def named(store: Stores, scope: Scope) -> object:
     """All names that a store tells to an owner."""
     return (
-        replace(names_in(store, scope), bytes=0, revision=""),
+        replace(names_in(store, scope), bytes=0),
         vocabulary(store, scope),
         store.documents.collections(scope),
     )

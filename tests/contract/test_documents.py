@@ -331,7 +331,7 @@ class TestHidden:
         assert store.documents.resolve(["unseen"], EVERYTHING) == []
         assert store.documents.resolve(["unseen.md"], EVERYTHING) == []
         assert store.documents.stats(EVERYTHING).documents == 1
-        assert store.documents.stats(EVERYTHING, chunks=True).chunks == 1
+        assert store.documents.stats(EVERYTHING, detail=True).chunks == 1
         assert found(store, "ant") == {"seen"}
         assert store.lexical.document_frequencies([word("ant")], Scope()).document_frequency == {
             "ant": 1
@@ -501,12 +501,12 @@ class TestLookups:
             prepared("c", "five", languages=("de",), archived=True),
             prepared("d", "six", languages=()),
         )
-        stats = store.documents.stats(Scope(), chunks=True)
+        stats = store.documents.stats(Scope(), detail=True)
         assert (stats.documents, stats.chunks) == (3, 5)
         assert dict(stats.languages) == {"en": 2, "ru": 1}
         assert stats.bytes >= 0
         assert dict(store.documents.stats(EVERYTHING).languages) == {"de": 1, "en": 2, "ru": 1}
-        assert store.documents.stats(Scope(documents=("b",)), chunks=True).chunks == 1
+        assert store.documents.stats(Scope(documents=("b",)), detail=True).chunks == 1
 
     def test_facets_count_what_can_be_found(self, store: Stores) -> None:
         """Documents by kind, collection, tag (whatever its case) and language, in scope."""

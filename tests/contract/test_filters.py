@@ -21,8 +21,7 @@ from tests.contract.strategies import (
 from tests.contract.test_scope import fill
 from twolane.model.answer import Place, Sort
 from twolane.model.document import Prepared
-from twolane.model.filters import Among, During, Except, Having, Part, Time, Trait
-from twolane.model.scope import Scope
+from twolane.model.scope import Among, During, Except, Having, Part, Scope, Time, Trait
 from twolane.ports import Stores
 from twolane.query.values import valued
 

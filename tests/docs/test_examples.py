@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs import generate
-from tests.docs.pages import DOCS, ROOT, blocks, read
+from tests.docs.pages import DOCS, ROOT, blocks, out_of_date, read
 
 PYTHON = [
     ROOT / "README.md",
@@ -43,12 +43,38 @@ def test_python_examples_run(page: Path, cache: Path) -> None:
             shell.run(f"python -W error example{number}.py")
 
 
-def test_the_readme_begins_with_a_transcript() -> None:
-    """After one sentence a reader sees what the program does."""
-    title, sentence, opening = read(ROOT / "README.md").split("\n\n")[:3]
+@pytest.mark.slow
+def test_the_guide_to_judging_works_with_imports(cache: Path) -> None:
+    """Every command of the guide, as it is written, over two folders and imported bookmarks."""
+    with generate.home(cache, indexed=True) as shell:
+        for path, text in {
+            "notes/Pumpkin soup.md": "# Pumpkin soup\n\nRoast the pumpkin first.\n",
+            "notes/garden/garlic.md": "# Garlic\n\nPlant the cloves in October.\n",
+            "work/Orchid.md": "# Orchid\n\nThe project is called Orchid.\n",
+            "saved.jsonl": '{"id": "tea", "title": "Green tea", "body": "Eighty degrees."}\n',
+        }.items():
+            (shell.home / path).parent.mkdir(exist_ok=True)
+            (shell.home / path).write_text(text, "utf-8")
+        shell.run("twolane index notes work && twolane import jsonl saved.jsonl")
+        for block in blocks(read(DOCS / "howto" / "judge-a-change.md"), "sh"):
+            for command in block.splitlines():
+                shell.run(command)
+
+
+def test_the_readme_begins_with_a_picture_and_three_commands() -> None:
+    """After one sentence a reader sees the program, and how to have it."""
+    title, sentence, picture, commands = read(ROOT / "README.md").split("\n\n")[:4]
     assert title.startswith("# ")
     assert "\n" not in sentence
-    assert opening.startswith("```console\n$ twolane ")
+    assert picture.startswith("![")
+    assert commands.startswith("```sh\n")
+    assert len(commands.splitlines()) == 5
+
+
+def test_the_readme_compares_with_peers_as_measured() -> None:
+    """Table and chart are those of the stored comparison, and the long tables are elsewhere."""
+    assert out_of_date("peers.py") == ""
+    assert read(ROOT / "README.md").count("|---|") == 1
 
 
 def test_the_example_of_the_library_is_short() -> None:
@@ -64,6 +90,7 @@ class TestComparison:
         ("shown", "printed"),
         [
             ("27 indexed in 0.1 s", "27 indexed in 12.9 s\n"),
+            ("done; 2.0 s in all", "done; 11 s in all\n"),
             ("dense  16.1 ms", "dense  160.9 ms\n"),
             ("database (0.7 MB)", "database (1.2 MB)\n"),
             ("score 0.03279", "score 0.03278\n"),

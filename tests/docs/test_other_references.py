@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from tests.docs.pages import REFERENCE, coded, read, rows, section
-from twolane.ingest.parsing.properties import recognise
+from twolane.ingest.parsing.front_matter import recognise
 from twolane.stores.sqlite.database import APPLICATION_ID, SCHEMA
 
 

@@ -19,6 +19,7 @@ PRINTED = (
     wire.SavedDocuments,
     wire.DeletedDocuments,
     wire.Imported,
+    wire.PagesFetched,
     wire.Exported,
 )
 

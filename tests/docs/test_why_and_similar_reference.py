@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.pages import REFERENCE, coded, read, rows, section
 from tests.docs.test_json_reference import keys
-from twolane.explain.why.values import Change, ObstacleKind, Origin, Standing
+from twolane.explain.diagnosis import Change, ObstacleKind, Origin, Standing
 from twolane.interfaces.wire import explain
 from twolane.interfaces.wire.shape import Shape
 

@@ -127,3 +127,19 @@ def test_check_against_a_folder(twolane: Cli, vault: Path, tmp_path: Path) -> No
     both = ("--vault", vault, "--db", twolane.db)
     assert "not both" in twolane("eval", "golden", "check", golden, *both, code=2).stderr
     assert not twolane.db.exists()
+
+
+def test_opened_results_become_candidates(indexed: Cli, tmp_path: Path) -> None:
+    """What `search --open` opened is a query of the set, and can be forgotten."""
+    out = tmp_path / "log.json"
+    assert "feedback.enabled" in indexed("eval", "golden", "from-log", out, code=2).stderr
+    on = {"TWOLANE_FEEDBACK_ENABLED": "true", "EDITOR": "true"}
+    indexed("search", "tomatoes", "--open", **on)
+    indexed("eval", "golden", "from-log", out, **on)
+    (query,) = queries(out)
+    assert (query["query"], query["category"]) == ("tomatoes", "log")
+    assert query["relevant"] and not query.get("verified")
+    indexed("eval", "run", out, "--runs", tmp_path / "r")
+    assert "1 note" in indexed("eval", "golden", "forget-log").stdout
+    told = indexed("eval", "golden", "forget-log", "--everybody", "--json").stdout
+    assert json.loads(told) == {"forgotten": 0}

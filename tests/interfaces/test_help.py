@@ -22,3 +22,11 @@ def test_a_slip_in_a_command_is_answered_with_what_was_meant(twolane: Cli) -> No
     assert "Did you mean 'search'" in twolane("serch", "x", code=2).stderr
     said = twolane("status", code=2, TWOLANE_SERCH_LIMIT="3").stderr
     assert "did you mean TWOLANE_SEARCH_LIMIT?" in said
+
+
+def test_every_line_of_help_fits(twolane: Cli) -> None:
+    """No command's description is cut off, at the top or in a group."""
+    groups = ("import", "collection", "tag", "generation", "db", "token", "eval", "eval golden")
+    for words in ("", *groups):
+        said = twolane(*words.split(), "--help", COLUMNS="80").stdout
+        assert "..." not in said.partition("Options:")[2], words

@@ -411,9 +411,9 @@ def test_chunking_is_deterministic(body: str, size: tuple[int, int]) -> None:
 def test_chunking_takes_linear_time(body: str) -> None:
     """A hostile body is cut in seconds; quadratic time would be minutes."""
     document = Document(id="a", collection="c", title="T", body=body)
-    started = time.perf_counter()
+    started = time.process_time()
     chunk(document)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # --------------------------------------------------------------------------------------- tokens

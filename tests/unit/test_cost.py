@@ -11,7 +11,7 @@ from benchmarks.hostile_queries import LONGEST, queries
 
 from tests.builders import indexed_library
 from twolane import Library
-from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.languages import FUNCTION_WORDS
 
 # The words that make most of any text, in two languages by turns.
 COMMON = [

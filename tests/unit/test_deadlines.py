@@ -21,7 +21,8 @@ from twolane.model.document import Collection
 from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope, Word
 from twolane.ports.documents import Facets, PutCollection
-from twolane.results.results import results_of
+from twolane.results.highlighting import sought
+from twolane.results.results import result_of
 from twolane.stores.memory import memory_stores
 from twolane.stores.sql.documents import SqlDocuments
 from twolane.stores.sqlite import open_stores
@@ -219,11 +220,11 @@ def test_every_store_keeps_to_the_deadline(kind: str, tmp_path: Path) -> None:
 def test_results_are_shown_when_there_is_no_time_left() -> None:
     """Without time a result shows how its document begins, and looks for no words in it."""
     document = prepared("one", "Bees winter in a cluster. " * 3).document
-    shown = [Candidate("one")]
+    words = sought([Word("untitled", ("untitl",))])
     found = []
     for seconds in (60.0, 0.0):
         with deadlines.within(Deadline(seconds)):
-            found += results_of(shown, {"one": document}, {}, [Word("untitled", ("untitl",))])
+            found.append(result_of(Candidate("one"), document, [], words))
     assert [one.title_html for one in found] == ["<mark>Untitled</mark>", "Untitled"]
 
 

@@ -11,11 +11,17 @@ import pytest
 
 from tests.builders import indexed_library, open_library, write_notes
 from twolane import Capability, Kind, Library, Mode, Scope, Settings
-from twolane.explain.why import Diagnosis
-from twolane.explain.why.restrictions import clause_text
-from twolane.explain.why.suggesting import droppable, parts_of, without
-from twolane.explain.why.values import Change, ObstacleKind, Opinion, Origin, Standing
-from twolane.explain.why.wording import ordinal
+from twolane.explain.diagnosis import (
+    Change,
+    Diagnosis,
+    ObstacleKind,
+    Opinion,
+    Origin,
+    Standing,
+    ordinal,
+)
+from twolane.explain.restrictions import clause_text
+from twolane.explain.suggestions import droppable, parts_of, without
 from twolane.model.answer import Lane
 from twolane.model.document import Batch, Document
 from twolane.model.errors import AmbiguousDocument, BadInput, NoSuchDocument, NotPermitted

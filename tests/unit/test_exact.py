@@ -18,7 +18,8 @@ from twolane.model.scope import Scope
 from twolane.ports.documents import PutCollection
 from twolane.query.literal import parse_literally
 from twolane.ranking.exact import exact_candidates
-from twolane.results.exact import exact_result_of
+from twolane.results.highlighting import sought
+from twolane.results.results import result_of
 from twolane.stores.memory import memory_stores
 from twolane.text.substrings import holds, places, spelled
 
@@ -36,7 +37,7 @@ def ranked(text: str, *documents: Prepared) -> list[str]:
 def shown(text: str, given: Prepared) -> tuple[str, str, tuple[int, int] | None]:
     """The title, the snippet and the lines that show where the text stands."""
     candidate = Candidate(given.document.id, ranks={Lane.EXACT: 1})
-    result = exact_result_of(candidate, given.document, given.chunks, text)
+    result = result_of(candidate, given.document, given.chunks, sought(()), text)
     return result.title_html, result.snippet, result.lines
 
 

@@ -94,6 +94,7 @@ HOSTILE: dict[str, Any] = {
     "other types": said('{"short_query": 1, "expected_answer": ["x"]}'),
     "far too long": said(json.dumps({"expected_answer": "x" * 100_000})),
     "half a sign": said('{"short_query": "\\ud800"}'),
+    "nothing but dots": said('{"short_query": "...", "expected_answer": "…"}'),
     "empty": said('{"short_query": " ", "rephrased_query": ""}'),
 }
 
@@ -126,3 +127,14 @@ def test_a_slow_model_costs_its_budget_and_pauses(tmp_path: Path, server: Server
             reason = answer.degraded[0].reason
             assert ("pauses" if number == 3 else "longer than 0.2 s") in reason
         assert len(server.asked) == 3
+
+
+def test_a_slow_model_leaves_the_search_time_to_answer(tmp_path: Path, server: Server) -> None:
+    """However long the stage may take, the search answers in its own time, and says why."""
+    server.answer = lambda body, number: (time.sleep(6.0), 200, {}, said("late"))[1:]
+    with library_of(tmp_path, server, seconds=60) as made:
+        settings = made.settings.changed(search={"query_seconds": 4.0})
+    with Library.open(settings=settings) as library:
+        answer = library.search(QUESTION)
+    assert "`search.query_seconds`" in answer.degraded[0].reason
+    assert shape(answer) == shape(without(tmp_path))

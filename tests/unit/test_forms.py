@@ -18,9 +18,9 @@ from twolane.ingest.chunking.boilerplate import (
     key_of,
     lines_of,
     own_sentence_at,
-    parted,
+    stripped,
 )
-from twolane.ingest.chunking.sentences import own_sentences, sentences
+from twolane.ingest.chunking.splitting import own_sentences, sentences
 from twolane.model.document import Chunk
 from twolane.model.scope import ANYWHERE
 
@@ -36,7 +36,7 @@ def keys(*lines: str) -> frozenset[int]:
 
 def rest(markdown: str, *forms: str) -> str | None:
     """What remains of a passage without these forms; None if it holds none."""
-    own = parted(markdown, keys(*forms))
+    own = stripped(markdown, keys(*forms))
     return own.rest if own else None
 
 
@@ -60,12 +60,12 @@ class TestLines:
     def test_many_is_more_in_a_large_library(self) -> None:
         """A fiftieth of the documents, or the square root of their number if that is less."""
 
-        def is_form(holding: int, documents: int) -> bool:
+        def is_boilerplate(holding: int, documents: int) -> bool:
             bodies = [f"{'A line' if n < holding else ''}\n{n} own words" for n in range(documents)]
             return "a line" in common_lines(lambda: bodies)
 
-        assert [is_form(holding, 1000) for holding in (19, 20)] == [False, True]
-        assert [is_form(holding, 10_000) for holding in (99, 100)] == [False, True]
+        assert [is_boilerplate(holding, 1000) for holding in (19, 20)] == [False, True]
+        assert [is_boilerplate(holding, 10_000) for holding in (99, 100)] == [False, True]
 
 
 class TestParting:
@@ -105,7 +105,7 @@ class TestParting:
         """Whatever is not a form remains in order, and the passage reads as before."""
         markdown = "\n".join(lines)
         known = keys(*forms)
-        own = parted(markdown, known)
+        own = stripped(markdown, known)
         if own is None:
             assert not any(known & keys(line) for line in lines)
             return
@@ -139,7 +139,7 @@ class TestSentences:
     @given(st.lists(st.tuples(st.text("ab. \n", max_size=40), st.booleans())))
     def test_the_places_do_not_depend_on_forms(self, lines: list[tuple[str, bool]]) -> None:
         """Sentences are counted over the whole text, and hold nothing that is not in it."""
-        lines = [(line.replace("\n", " "), is_form) for line, is_form in lines]
+        lines = [(line.replace("\n", " "), is_boilerplate) for line, is_boilerplate in lines]
         own = own_sentences(lines)
         whole = sentences("\n".join(line for line, _ in lines))
         assert len(own) == len(whole)

@@ -333,9 +333,9 @@ HOSTILE: dict[str, Any] = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_front_matter_is_a_problem(name: str) -> None:
     """Front matter made to exhaust time, memory or the stack is refused, and quickly."""
-    started = time.perf_counter()
+    started = time.process_time()
     reason, found = broken(HOSTILE[name])
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert "the front matter" in reason
     assert found.properties == {}
 

@@ -9,8 +9,7 @@ import pytest
 from tests.unit.queries import NOW
 from twolane.model.document import Kind
 from twolane.model.errors import BadInput
-from twolane.model.filters import Among, During, Except, Having, Part, Time, Trait
-from twolane.model.scope import Scope
+from twolane.model.scope import Among, During, Except, Having, Part, Scope, Time, Trait
 from twolane.query import narrow, parse
 from twolane.query.filter_names import FILTERS
 from twolane.query.given import require_filters, require_held, scope_from

@@ -1,11 +1,14 @@
-"""Documents as JSON, and the way back."""
+"""Documents as JSON, and no more memory for a longer file."""
 
 from __future__ import annotations
 
 import io
 import json
+import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.bookmark_files import HEAD
 from tests.builders import inventory, open_library, write_notes
 from twolane import Capability, Draft, Kind, Library, Scope, Settings
 from twolane.ingest.drafting import drafted
 from twolane.ingest.exchange.json_rows import document_line, read_json
-from twolane.ingest.exchange.rows import BadRow, Row
+from twolane.ingest.exchange.netscape import Folders, read_bookmarks
+from twolane.ingest.exchange.rows import BadRow, Row, Rows, Text
 from twolane.model.document import Collection
 from twolane.model.errors import BadDraft
 from twolane.ports.documents import PutCollection
@@ -386,3 +391,80 @@ def test_any_object_is_a_draft_or_a_clear_reason(value: dict[str, Any]) -> None:
         except BadDraft:
             continue
         assert document_line(Draft.of(document))
+
+
+ROWS = 6_000
+FILLER = "some words that fill a page " * 40
+
+
+class Endless:
+    """A text that is made while it is read."""
+
+    def __init__(self, pieces: Iterator[str]) -> None:
+        self._pieces = pieces
+        self._rest = ""
+
+    def read(self, size: int, /) -> str:
+        """The next characters."""
+        while len(self._rest) < size and (piece := next(self._pieces, "")):
+            self._rest += piece
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+
+def many_lines() -> Iterator[str]:
+    """One object a line."""
+    for number in range(ROWS):
+        yield f'{{"id": "{number}", "body": "{FILLER}"}}\n'
+
+
+def array() -> Iterator[str]:
+    """One array of objects."""
+    yield "["
+    for number in range(ROWS):
+        yield f'{{"id": "{number}", "body": "{FILLER}"}},'
+    yield "{}]"
+
+
+def bookmarks() -> Iterator[str]:
+    """Links with large pictures."""
+    yield HEAD
+    for number in range(ROWS):
+        yield f'<DT><A HREF="https://a.org/{number}" ICON="{FILLER}">Title</A>\n'
+
+
+def _json(text: Text) -> Rows:
+    return read_json(text, collection="c", kind=Kind.NOTE, longest=100_000)
+
+
+def _html(text: Text) -> Rows:
+    return read_bookmarks(text, collection="c", folders=Folders.TAGS)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "reader"), [(many_lines, _json), (array, _json), (bookmarks, _html)]
+)
+def test_memory_does_not_grow_with_the_file(
+    pieces: Callable[[], Iterator[str]], reader: Callable[[Text], Rows]
+) -> None:
+    """Seven megabytes pass through less than three."""
+    tracemalloc.start()
+    try:
+        found = sum(isinstance(row, Row) for row in reader(Endless(pieces())))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == ROWS
+    assert peak < 3_000_000
+
+
+def test_a_line_without_an_end_is_bounded() -> None:
+    """A row that never ends is given up, and costs no more than its limit allows."""
+    tracemalloc.start()
+    try:
+        (row,) = _json(Endless(repeat("x" * 1_000, 10_000)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert not isinstance(row, Row)
+    assert peak < 3_000_000

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from twolane.text.detection import language_of
-from twolane.text.literals import holds_literally, line, stands_as_written, stands_in
+from twolane.text.substrings import holds_literally, line, stands_as_written, stands_in
 from twolane.text.tokens import (
     fold,
     is_function_word,

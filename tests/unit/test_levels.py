@@ -62,6 +62,14 @@ def imports_of(path: Path) -> Iterator[str]:
                     yield alias.name.removeprefix("twolane.")
 
 
+def names_from(path: Path) -> Iterator[tuple[str, set[str]]]:
+    """Each twolane module that the file imports names from, with the names."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("twolane."):
+            module = (node.module or "").removeprefix("twolane.")
+            yield module, {alias.name for alias in node.names}
+
+
 @pytest.mark.parametrize("name", sorted(modules()))
 def test_imports_point_down(name: str) -> None:
     """A module imports from its own room or from rooms before it, never from one behind it."""
@@ -128,6 +136,46 @@ def test_evaluation_is_a_client() -> None:
         if name.split(".")[0] == "evaluation":
             others = {one for one in imports_of(path) if one.split(".")[0] not in public}
             assert others <= (insiders if name in fitting else set()), name
+
+
+# What interfaces take from the rooms behind the library: values that it gives or is given, and a
+# few pure functions; never a store, a lane or a model.
+LENT_TO_INTERFACES = {
+    "embedding.pipeline.switching": {"Gate", "Verdict"},
+    "embedding.spaces": {"Background"},
+    "explain.diagnosis": {
+        *("Diagnosis", "Obstacle", "Opinion", "Passage", "Standing", "Suggestion", "WordFound"),
+        "suggested",
+    },
+    "explain.similar": {"Place", "Similar", "SimilarAnswer"},
+    "ingest.chunking": {"estimate_tokens"},
+    "ingest.exchange.files": {"opened"},
+    "ingest.exchange.rows": {"ImportReport", "id_in", "normalised"},
+    "ingest.indexing": {"Report"},
+    "ports.documents": {"Facets"},
+    "query.filter_names": {"FILTERS"},
+    "ranking.model_files": {"known_model"},
+    "ranking.phrasings": {"Phrasings"},
+    "results.excerpts": {"Excerpt", "about", "lines_of", "section_ids"},
+    "text.prompts": {"arguments_of", "filled"},
+}
+
+
+def test_interfaces_are_clients() -> None:
+    """Interfaces work through the library; what else they use is listed, name by name."""
+    public = {"model", "settings", "library", "evaluation", "interfaces"}
+    for name, path in modules().items():
+        if name.split(".")[0] == "interfaces":
+            for module, names in names_from(path):
+                lent = LENT_TO_INTERFACES.get(module, set())
+                assert module.split(".")[0] in public or names <= lent, f"{name}: {module}"
+
+
+def test_nobody_takes_what_is_private() -> None:
+    """A name with an underscore stays in its module."""
+    for name, path in modules().items():
+        for module, names in names_from(path):
+            assert not [one for one in names if one.startswith("_")], f"{name}: {module}"
 
 
 def test_every_test_states_its_promise() -> None:

@@ -23,7 +23,7 @@ from twolane.embedding.sentence_codes import coded, nearest_sentences
 from twolane.model.document import Collection
 from twolane.model.scope import Scope
 from twolane.ports.documents import PutCollection
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 from twolane.stores.sqlite import open_stores
 
 _BLAS = ThreadpoolController().select(user_api="blas")

@@ -22,8 +22,8 @@ import pytest
 
 from tests.builders import open_library, write_notes
 from twolane import Library, Settings
-from twolane.embedding.embedders.endpoint import Endpoint, Manners
-from twolane.embedding.embedders.openai import OpenAiEmbedder, Wishes
+from twolane.embedding.embedders.endpoint import Endpoint, RetryPolicy
+from twolane.embedding.embedders.openai import OpenAiEmbedder, RequestOptions
 from twolane.model.errors import BadVectors, EmbedderError, EmbedderUnavailable
 from twolane.settings.values import Secret
 
@@ -100,8 +100,8 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def embedder(server: Server) -> Iterator[OpenAiEmbedder]:
     """An embedder that asks the server."""
-    with_key = Endpoint(server.url, KEY, Manners(seconds=0.5, tries=3))
-    one = OpenAiEmbedder(with_key, Wishes("tiny", DIMENSIONS), chunker="1")
+    with_key = Endpoint(server.url, KEY, RetryPolicy(seconds=0.5, tries=3))
+    one = OpenAiEmbedder(with_key, RequestOptions("tiny", DIMENSIONS), chunker="1")
     yield one
     one.close()
 
@@ -119,7 +119,9 @@ def test_vectors_come_in_order_at_unit_length(server: Server, embedder: OpenAiEm
 
 def test_floats_do_as_well_as_base64(server: Server, embedder: OpenAiEmbedder) -> None:
     """Both encodings of the protocol give the same vectors."""
-    plain = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS, encoding="float"))
+    plain = OpenAiEmbedder(
+        Endpoint(server.url), RequestOptions("tiny", DIMENSIONS, encoding="float")
+    )
     assert np.allclose(plain.embed_query("tea"), embedder.embed_query("tea"))
     assert [one["encoding_format"] for one in server.asked] == ["float", "base64"]
     assert server.keys[0] is None
@@ -128,8 +130,8 @@ def test_floats_do_as_well_as_base64(server: Server, embedder: OpenAiEmbedder) -
 
 def test_prompts_and_roles_reach_the_server(server: Server) -> None:
     """Queries and passages are dressed, and told apart where the server wants to know."""
-    wishes = Wishes("tiny", DIMENSIONS, "query: ", "passage: ", input_type=True)
-    one = OpenAiEmbedder(Endpoint(server.url), wishes)
+    options = RequestOptions("tiny", DIMENSIONS, "query: ", "passage: ", input_type=True)
+    one = OpenAiEmbedder(Endpoint(server.url), options)
     one.embed_query("tea")
     one.embed_passages(["tea"])
     assert [(body["input"], body["input_type"]) for body in server.asked] == [
@@ -142,12 +144,12 @@ def test_prompts_and_roles_reach_the_server(server: Server) -> None:
 
 def test_requests_stay_within_their_limits(server: Server) -> None:
     """No request holds more texts or tokens than a server takes, and nothing is lost."""
-    one = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS, texts=10))
+    one = OpenAiEmbedder(Endpoint(server.url), RequestOptions("tiny", DIMENSIONS, texts=10))
     assert len(one.embed_passages([f"text {n}" for n in range(25)])) == 25
     assert [len(body["input"]) for body in server.asked] == [10, 10, 5]
     one.close()
     server.asked.clear()
-    large = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS))
+    large = OpenAiEmbedder(Endpoint(server.url), RequestOptions("tiny", DIMENSIONS))
     assert len(large.embed_passages(["word " * 7_000] * 60)) == 60
     assert len(server.asked) > 1
     large.close()
@@ -155,7 +157,7 @@ def test_requests_stay_within_their_limits(server: Server) -> None:
 
 def test_a_text_beyond_the_model_keeps_its_front_and_is_counted(server: Server) -> None:
     """The end of an over-long text goes, its title stays, and somebody can see how often."""
-    one = OpenAiEmbedder(Endpoint(server.url), Wishes("tiny", DIMENSIONS, longest=50))
+    one = OpenAiEmbedder(Endpoint(server.url), RequestOptions("tiny", DIMENSIONS, longest=50))
     one.embed_passages(["A title > first\n\n" + "words and words " * 100, "short"])
     sent = server.asked[0]["input"]
     assert sent[0].startswith("A title > first")
@@ -210,7 +212,8 @@ def test_a_server_that_hangs_is_given_up(server: Server) -> None:
     """A request has its time, and the message says how long that was."""
     server.answer = lambda body, number: (time.sleep(1), sound(body, number))[1]
     one = OpenAiEmbedder(
-        Endpoint(server.url, manners=Manners(seconds=0.2, tries=1)), Wishes("tiny", DIMENSIONS)
+        Endpoint(server.url, policy=RetryPolicy(seconds=0.2, tries=1)),
+        RequestOptions("tiny", DIMENSIONS),
     )
     with pytest.raises(EmbedderUnavailable, match=r"did not answer within 0\.2 s"):
         one.embed_passages(["tea"])
@@ -222,7 +225,9 @@ def test_a_server_that_is_not_there_is_named() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    one = OpenAiEmbedder(Endpoint(url, manners=Manners(tries=1)), Wishes("tiny", DIMENSIONS))
+    one = OpenAiEmbedder(
+        Endpoint(url, policy=RetryPolicy(tries=1)), RequestOptions("tiny", DIMENSIONS)
+    )
     with pytest.raises(EmbedderUnavailable, match="cannot be reached"):
         one.embed_passages(["tea"])
     one.close()
@@ -280,18 +285,20 @@ def test_an_answer_that_is_no_json_is_no_answer(server: Server, embedder: OpenAi
 
 
 @pytest.mark.parametrize(
-    ("wishes", "missing"),
-    [(Wishes(""), "`embedding.model`"), (Wishes("own"), "`embedding.dimensions`")],
+    ("options", "missing"),
+    [(RequestOptions(""), "`embedding.model`"), (RequestOptions("own"), "`embedding.dimensions`")],
 )
-def test_what_is_not_set_is_asked_for(wishes: Wishes, missing: str) -> None:
+def test_what_is_not_set_is_asked_for(options: RequestOptions, missing: str) -> None:
     """A space needs a model and the length of its vectors; the message names the setting."""
     with pytest.raises(EmbedderUnavailable, match=missing):
-        _ = OpenAiEmbedder(Endpoint("http://127.0.0.1:9"), wishes).space
+        _ = OpenAiEmbedder(Endpoint("http://127.0.0.1:9"), options).space
 
 
 def test_a_known_model_needs_no_length() -> None:
     """The models of the protocol's first server are known by name; asking costs no request."""
-    space = OpenAiEmbedder(Endpoint("http://127.0.0.1:9"), Wishes("text-embedding-3-small")).space
+    space = OpenAiEmbedder(
+        Endpoint("http://127.0.0.1:9"), RequestOptions("text-embedding-3-small")
+    ).space
     assert (space.embedder, space.dimensions) == ("openai", 1536)
 
 
@@ -454,7 +461,8 @@ def test_a_dripping_answer_has_a_deadline(head: bytes) -> None:
     """The time of a request is that of all of it, however lively the server is."""
     server = Dripping(head)
     one = OpenAiEmbedder(
-        Endpoint(server.url, manners=Manners(seconds=0.5, tries=1)), Wishes("tiny", DIMENSIONS)
+        Endpoint(server.url, policy=RetryPolicy(seconds=0.5, tries=1)),
+        RequestOptions("tiny", DIMENSIONS),
     )
     started = time.monotonic()
     with pytest.raises(EmbedderUnavailable, match=r"did not answer within 0\.5 s"):

@@ -18,7 +18,7 @@ from twolane.model.document import Batch, Collection, Kind
 from twolane.model.errors import BadCursor, BadInput
 from twolane.model.scope import Scope
 from twolane.ports.documents import PutCollection
-from twolane.results.cursors import Cursor, question, read_cursor, short, write_cursor
+from twolane.results.paging import Cursor, question, read_cursor, short, write_cursor
 from twolane.stores.memory import memory_stores
 
 WORDS = ("ant", "bee", "cat", "dog")

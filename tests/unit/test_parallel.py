@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from twolane import Draft, Kind, Library, Settings
 from twolane.ingest import parallel
-from twolane.ingest.analysis_tasks import (
+from twolane.ingest.analysis import (
     DraftOutcome,
     DraftTask,
     FileTask,
@@ -201,7 +201,7 @@ class TestSame:
         assert found[0] == found[1]
         outcome = found[1][10][1]
         assert outcome is not None
-        assert outcome.parsed.problems[0].code == "internal"
+        assert outcome.problems[0].code == "internal"
         assert started
 
 
@@ -282,7 +282,7 @@ class TestRestraint:
 PROGRAM = """
 import multiprocessing, sys
 from twolane import Draft, Settings
-from twolane.ingest.analysis_tasks import DraftTask, analyze_draft
+from twolane.ingest.analysis import DraftTask, analyze_draft
 from twolane.ingest.parallel import ParallelAnalysis
 def tasks():
     number = 0

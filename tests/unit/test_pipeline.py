@@ -21,7 +21,7 @@ from tests.embedders import Counting, Hanging, Lying, Poisoned, Shaky
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.embedding.embedders.use import UseEmbedder
 from twolane.embedding.pipeline import fill
-from twolane.embedding.pipeline.attempts import batches
+from twolane.embedding.pipeline.batches import batches
 from twolane.embedding.pipeline.leases import LONGEST_WAIT_SECONDS, retry_in
 from twolane.model.document import Collection
 from twolane.model.space import Pending, Progress

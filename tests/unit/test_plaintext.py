@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane.text.fences import code_spans, fences
-from twolane.text.plaintext import plain, plain_line
+from twolane.text.plaintext import code_spans, fences, plain, plain_line
 
 
 @pytest.mark.parametrize(
@@ -115,9 +114,9 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 def test_plain_takes_linear_time(name: str) -> None:
     """200 kB of the worst takes a moment; quadratic time would be minutes."""
     markdown = HOSTILE[name](200_000)
-    started = time.perf_counter()
+    started = time.process_time()
     plain(markdown)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

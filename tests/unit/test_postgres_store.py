@@ -31,8 +31,10 @@ from twolane.model.errors import (
 from twolane.model.scope import Scope
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
+from twolane.stores.memory import memory_stores
 from twolane.stores.postgres import lexemes, migrating, nearest, open_stores
 from twolane.stores.postgres.changing import Changing
+from twolane.stores.postgres.conditions import holding
 from twolane.stores.postgres.database import Database, Session
 from twolane.stores.postgres.vectors import PostgresVectors
 
@@ -282,6 +284,51 @@ class TestTheWall:
             assert store.lexical.candidates([word("ant")], scope, every=True, limit=9) == []
 
 
+class TestSnapshot:
+    """What a thread reads in a row may be one transaction, with the wall as it was."""
+
+    def test_all_is_of_one_state(self, store: Stores, postgres_url: str) -> None:
+        """What others commit meanwhile is seen afterwards, and by other threads."""
+        put(store, prepared("a", "ant"))
+        other = open_stores(postgres_url)
+        try:
+            with store.snapshot():
+                assert len(store.documents.list(Scope())) == 1
+                put(other, prepared("b", "bee"))
+                with store.snapshot():
+                    assert len(store.documents.list(Scope())) == 1
+                with ThreadPoolExecutor() as threads:
+                    assert len(threads.submit(store.documents.list, Scope()).result()) == 2
+            assert len(store.documents.list(Scope())) == 2
+        finally:
+            other.maintenance.close()
+
+    def test_every_question_is_asked_for_its_owner(self, store: Stores) -> None:
+        """Behind the wall of one owner, then of another, then of everybody."""
+        put(store, prepared("a", "ant", owner="ann"), prepared("b", "bee", owner="b?:b%"))
+        everything = "SELECT id FROM documents ORDER BY id"
+        with store.snapshot():
+            for owner, ids in (("ann", ["a"]), ("b?:b%", ["b"]), (None, ["a", "b"]), ("x", [])):
+                with database_of(store).reading(Scope(owner=owner)) as session:
+                    assert [id for (id,) in session.rows(everything)] == ids
+                    # Another question inside of one has a connection of its own.
+                    with database_of(store).reading() as inner:
+                        assert len(inner.rows(everything)) == 2
+                    assert [id for (id,) in session.rows(everything)] == ids
+
+    def test_an_error_is_not_the_end_of_it(self, store: Stores) -> None:
+        """The next question begins another transaction, within its own time."""
+        with store.snapshot():
+            with (
+                pytest.raises(TooSlow),
+                deadlines.within(Deadline(0.2)),
+                database_of(store).reading() as session,
+            ):
+                session.rows("SELECT pg_sleep(5)")
+            with database_of(store).reading() as session:
+                assert session.rows("SHOW statement_timeout") == [("1min",)]
+
+
 class TestIndexes:
     """Large generations are searched through an index, and still give all that was asked for."""
 
@@ -331,6 +378,88 @@ class TestIndexes:
         with database_of(store).reading() as session:
             there = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vectors_near%'"
             assert session.rows(there) == []
+
+
+class TestLetters:
+    """With pg_trgm an index finds letters inside of words; without it the answer is the same."""
+
+    NEEDLES = (
+        "rgam",
+        "ТЁПЛ",
+        "льду",
+        "100%_",
+        "%",
+        "_a",
+        "\\n",
+        "it's",
+        "ab",
+        "日本",
+        "https://ex",
+        "nowhere",
+    )
+
+    @pytest.fixture
+    def texts(self, store: Stores) -> list[Prepared]:
+        """Enough documents for an index to pay, with signs that mean something in patterns."""
+        told = ("bergamot tea", "тёплый чай на льду", r"C:\new 100%_a it's", "東京と日本の夏")
+        documents = [
+            prepared(
+                f"{n:04}",
+                f"{told[n % 4]} {n} and some words around it",
+                url=f"https://example.com/{n}",
+                owner="ann" if n % 3 else "bob",
+            )
+            for n in range(2000)
+        ]
+        put(store, *documents)
+        return documents
+
+    def answers(self, store: Stores, scope: Scope) -> list[object]:
+        lexical = store.lexical
+        return [
+            *(lexical.substring(needle, scope, limit=3000) for needle in self.NEEDLES),
+            lexical.named([["example"], ["льду", "чай"]], scope, limit=3000),
+        ]
+
+    def test_the_index_is_used_and_changes_no_answer(
+        self, store: Stores, texts: list[Prepared]
+    ) -> None:
+        """Also for Cyrillic letters, and for those that patterns are made of."""
+        memory = memory_stores()
+        memory.documents.apply(PutCollection(Collection(COLLECTION)))
+        put(memory, *texts)
+        assert "pg_trgm" in database_of(store).extensions
+        for scope in (Scope(), Scope(owner="bob")):
+            expected = self.answers(memory, scope)
+            assert self.answers(store, scope) == expected
+            store.maintenance.settle()
+            assert self.answers(store, scope) == expected
+        with database_of(store).reading() as session:
+            session.run("SET LOCAL enable_seqscan = off")
+            for column, needle in (("names", "example.com/77"), ("texts", "льду 10")):
+                plan = session.rows(
+                    f"EXPLAIN SELECT document FROM own_letters WHERE {column} LIKE ?",
+                    (holding(needle),),
+                )
+                assert f"letters_of_{column}" in str(plan)
+            # Where letters of a language are none to it, the index would be read whole.
+            assert session.rows("SELECT cardinality(show_trgm('льду')) > 1") == [(True,)]
+
+    def test_a_server_without_it_looks_through_the_letters(
+        self, store: Stores, texts: list[Prepared], postgres: Server, postgres_url: str
+    ) -> None:
+        """Settling builds no index there, and the same is found."""
+        expected = self.answers(store, Scope())
+        postgres.execute("DROP EXTENSION pg_trgm CASCADE", database=postgres_url.rpartition("/")[2])
+        bare = open_stores(postgres_url)
+        try:
+            bare.maintenance.settle()
+            with database_of(bare).reading() as session:
+                indexes = "SELECT 1 FROM pg_indexes WHERE indexname LIKE 'letters_of_%'"
+                assert session.rows(indexes) == []
+            assert self.answers(bare, Scope()) == expected
+        finally:
+            bare.maintenance.close()
 
 
 class TestPathEndings:

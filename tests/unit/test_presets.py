@@ -86,7 +86,11 @@ NEUTRAL = {
     "server.requests_per_minute",
     "server.log_queries",
     "server.judgments",
-    *(one for one in DECLARED if one.startswith(("rerank.", "expand.", "stages."))),
+    *(
+        one
+        for one in DECLARED
+        if one.startswith(("rerank.", "expand.", "summaries.", "feedback.", "stages."))
+    ),
     "experiment.reranking",
 }
 

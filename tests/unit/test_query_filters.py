@@ -8,20 +8,24 @@ import pytest
 
 from tests.unit.queries import NOW, p, query, texts
 from twolane.model.document import Kind
-from twolane.model.filters import (
+from twolane.model.scope import (
+    All,
     Among,
     During,
+    Either,
     Except,
     Filter,
     Having,
+    InField,
     Measure,
     Part,
+    Scope,
     Span,
     Time,
     Trait,
     Valued,
+    Without,
 )
-from twolane.model.scope import All, Either, InField, Scope, Without
 from twolane.query import Filters, narrow, parse
 
 

@@ -16,7 +16,7 @@ from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scop
 from twolane.query import Filters, narrow, parse
 from twolane.stores.memory.matching import meets
 from twolane.stores.memory.scoping import in_scope
-from twolane.text.globs import matches_any
+from twolane.text.names import matches_any
 
 HELD = ("en", "ru", "de")
 NOW = datetime(2024, 3, 31, tzinfo=UTC)

@@ -18,9 +18,8 @@ from twolane.ports.documents import PutCollection
 from twolane.query import parse
 from twolane.query.repair import TRUST, Vocabulary, repaired
 from twolane.stores.memory import memory_stores
-from twolane.text.spelling import in_cyrillic, other_layout, rough
+from twolane.text.spelling import in_cyrillic, is_usual, other_layout, rough
 from twolane.text.tokens import stream
-from twolane.text.usual_words import is_usual
 
 TEXT = """
     Привет, как растут помидоры в теплице? The greenhouse needs authentication tokens and

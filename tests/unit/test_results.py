@@ -18,8 +18,8 @@ from twolane.model.candidate import Candidate, Frequencies
 from twolane.model.document import FIELDS, PASSAGE_BREAK, Chunk, Document, Heading
 from twolane.model.scope import Word
 from twolane.ranking.features import WordFeatures
-from twolane.results.highlighting import one_line
-from twolane.results.results import results_of
+from twolane.results import results
+from twolane.results.highlighting import one_line, sought
 from twolane.stores.term_counts import TermCounter
 from twolane.text.tokens import stream, words_of
 
@@ -92,7 +92,7 @@ def result_of(
 ) -> Result:
     """The result that shows a candidate that the lexical lane has looked at."""
     measured = replace(candidate, passage=passage_for(document, chunks, marks))
-    return results_of([measured], {document.id: document}, {document.id: chunks}, marks)[0]
+    return results.result_of(measured, document, chunks, sought(marks))
 
 
 def visible(markup: str) -> str:

@@ -7,8 +7,7 @@ import pytest
 from twolane.ingest.parsing.outline import outline
 from twolane.model.document import Document
 from twolane.model.errors import BadInput, NoSuchDocument
-from twolane.results.excerpts import excerpt, section_of
-from twolane.results.sections import section_ids
+from twolane.results.excerpts import excerpt, section_ids, section_of
 
 BODY = """\
 # Alpha

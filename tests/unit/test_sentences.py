@@ -22,7 +22,7 @@ from twolane.embedding.sentence_codes import (
     silent,
 )
 from twolane.ingest.chunking import embedded_sentences
-from twolane.ingest.chunking.sentences import sentence_at, sentences
+from twolane.ingest.chunking.splitting import sentence_at, sentences
 from twolane.model.answer import Feature, Lane
 from twolane.model.candidate import Candidate
 from twolane.model.document import Collection

@@ -336,6 +336,7 @@ def test_another_working_directory_is_no_other_file(
 
 # What older files had, from the newest schema backwards.
 EARLIER = {
+    5: "DROP TRIGGER term_vectors_old; DROP TRIGGER term_vectors_gone; DROP TABLE term_vectors",
     4: "ALTER TABLE generations DROP COLUMN answered_by",
     3: """
     ALTER TABLE vectors DROP COLUMN at;

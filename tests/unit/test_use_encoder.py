@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from twolane.embedding.embedders.use import WINDOW, UseEmbedder
 from twolane.embedding.embedders.use_encoder import _TOKENS, _different
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 
 CRUMB = "Tea house > The garden > Spring"
 SENTENCES = [

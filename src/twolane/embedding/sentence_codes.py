@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from twolane.model.space import Space
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Matrix, Vector

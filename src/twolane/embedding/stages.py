@@ -22,6 +22,9 @@ T = TypeVar("T")
 # So many searches may wait for a stage at a time.
 _THREADS = 8
 
+# So much of the time that a search has left a stage may take: without it the search must answer.
+_SHARE = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class StageLimits:
@@ -50,9 +53,10 @@ class Stage:
         """
         self._require_awake()
         started = time.perf_counter()
-        seconds = self._limits.seconds
-        if (left := deadlines.left()) is not None:
-            seconds = min(seconds, left)
+        seconds, setting = self._limits.seconds, self._limits.setting
+        left = deadlines.left()
+        if left is not None and left * _SHARE < seconds:
+            seconds, setting = left * _SHARE, "search.query_seconds"
         if not seconds:
             raise StageError("the search had no time left for it")
         future = self._threads.submit(call)
@@ -60,7 +64,8 @@ class Stage:
             answer = future.result(timeout=seconds)
         except TimeoutError:
             self._overdue.add(future)
-            raise self._failed(f"it took longer than {self._time()}", started) from None
+            late = f"it took longer than {seconds:.3g} s (`{setting}`)"
+            raise self._failed(late, started) from None
         except (StageError, EmbedderError) as error:
             raise self._failed(str(error), started) from error
         # A model is foreign code: whatever it raises, the search must answer.
@@ -68,6 +73,12 @@ class Stage:
             raise self._failed(f"{type(error).__name__}: {error}", started) from error
         self.store.succeeded(self.name, self.model, time.perf_counter() - started, tokens(answer))
         return answer
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it is left alone after too many failures in a row."""
+        record = self.store.record(self.name)
+        return record.in_a_row >= self._limits.failures and record.paused_until > time.time()
 
     def close(self) -> None:
         """Let the threads end once they have nothing to do."""
@@ -91,6 +102,3 @@ class Stage:
     def _failed(self, reason: str, started: float) -> StageError:
         self.store.failed(self.name, self.model, reason, time.perf_counter() - started)
         return StageError(reason)
-
-    def _time(self) -> str:
-        return f"{self._limits.seconds:g} s (`{self._limits.setting}`)"

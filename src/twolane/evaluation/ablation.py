@@ -36,6 +36,7 @@ from twolane.evaluation.runs import (
     store_measurement,
 )
 from twolane.evaluation.runs import FORMAT as RUN_FORMAT
+from twolane.settings import model_path
 
 log = logging.getLogger("twolane")
 
@@ -188,10 +189,19 @@ def _key(golden: GoldenSet, preset: Preset, library: Library) -> str:
                 golden_digest(golden),
                 library.digest(),
                 ranking_code(),
+                _own_weights(library),
             ],
             sort_keys=True,
         )
     )
+
+
+def _own_weights(library: Library) -> str:
+    """The user's own weights of the ranking model, which another fit may have changed meanwhile."""
+    try:
+        return model_path(library.settings).read_text("utf-8")
+    except OSError:
+        return ""
 
 
 def _weight(library: Library) -> Weight:

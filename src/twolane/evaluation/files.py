@@ -59,9 +59,13 @@ def read_artefact(path: Path, format: str, command: str) -> dict[str, Any]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file that is complete or untouched, whatever happens meanwhile."""
+    """Write a UTF-8 file that is complete or untouched, whatever happens meanwhile.
+
+    Its folder is made if it is not there.
+    """
     try:
         data = text.encode()
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".twolane-")
         written = Path(name)
         try:

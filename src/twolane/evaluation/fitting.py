@@ -19,7 +19,7 @@ from twolane import BadInput, Candidate
 from twolane.evaluation.metrics import measure
 from twolane.model.answer import Feature, Lane
 from twolane.ranking.model import WORDING_WEIGHTS, LanguageWeights, Scorer, Weights
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 
 if TYPE_CHECKING:
     import numpy as np

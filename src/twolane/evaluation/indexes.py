@@ -38,6 +38,10 @@ ANALYSIS = (
     "experiment.chunk_characters",
     "experiment.breadcrumb",
     "experiment.stemming",
+    "summaries.enabled",
+    "summaries.model",
+    "summaries.min_tokens",
+    "summaries.max_tokens",
 )
 
 # These neither read notes nor rank them.
@@ -93,7 +97,8 @@ def bench(
 
 def _embed(library: Library) -> None:
     """Give every passage its vector; figures over half of them would be figures of nothing."""
-    stopped = library.embed().stopped
+    # Summaries are part of what is measured, so it waits for them.
+    stopped = library.embed(backfill=library.settings.summaries.enabled).stopped
     if stopped is not None:
         raise EmbedderUnavailable(stopped)
 

@@ -1,13 +1,16 @@
 """Analysis: a document's passages, languages and stems, made once, the same for every store.
 
-This is the slow part of writing, and it needs nothing but the document and a few settings, so
+This is the slow part of writing, and it needs nothing but a file or a draft and a few settings, so
 that other processes can do it (`twolane.ingest.parallel`).
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Container, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from twolane.ingest.chunking import (
@@ -18,7 +21,12 @@ from twolane.ingest.chunking import (
     plain,
 )
 from twolane.ingest.chunking import without_boilerplate as chunks_without_boilerplate
-from twolane.model.document import PASSAGE_BREAK, Chunk, Document, Prepared, Stems, digest
+from twolane.ingest.drafting import Drafted, drafted
+from twolane.ingest.parsing.markdown import Parsed, parse_note
+from twolane.model.document import PASSAGE_BREAK, Chunk, Document, Kind, Prepared, Stems, digest
+from twolane.model.draft import Draft
+from twolane.model.errors import BadDraft
+from twolane.model.problem import Problem, ProblemCode
 from twolane.ports.documents import DocumentStore
 from twolane.settings import Settings
 from twolane.text.detection import language_of
@@ -26,7 +34,7 @@ from twolane.text.shingles import sketch
 from twolane.text.tokens import only_stemmed_as, stream
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "5"
+ANALYSIS = "6"
 
 
 def prepare(document: Document, settings: Settings) -> Prepared:
@@ -131,3 +139,81 @@ def _body_stream(body: str, chunks: tuple[Chunk, ...], only: str | None) -> str:
         pieces.append(stream(body[max(end, chunk.start) : chunk.end], only or chunk.language))
         end = max(end, chunk.end)
     return PASSAGE_BREAK.join(pieces)
+
+
+log = logging.getLogger("twolane")
+
+
+class FileTask(NamedTuple):
+    """A file as it was read."""
+
+    data: bytes
+    path: str
+    collection: str
+    modified: datetime
+    kind: Kind
+
+    @property
+    def size(self) -> int:
+        """How much text there is, in bytes."""
+        return len(self.data)
+
+
+def analyze_file(task: FileTask, settings: Settings) -> Parsed:
+    """Read and analyse a note; what goes wrong is a problem of this file alone."""
+    try:
+        parsed = parse_note(
+            task.data,
+            path=task.path,
+            collection=task.collection,
+            modified=task.modified,
+            kind=task.kind,
+        )
+        document = parsed.document
+        ready = prepare(document, settings) if document and document.searchable else None
+    except Exception as error:
+        log.warning("a document could not be analysed", exc_info=error)
+        problem = Problem(task.path, ProblemCode.INTERNAL, _why(error))
+        return Parsed(None, (problem,))
+    return replace(parsed, prepared=ready)
+
+
+class DraftTask(NamedTuple):
+    """A draft; with `ahead` it is analysed before anybody knows whether it is to be stored."""
+
+    draft: Draft
+    ahead: bool = False
+
+    @property
+    def size(self) -> int:
+        """How much text there is, in characters, as far as it is text."""
+        return len(str(self.draft.body)) + len(str(self.draft.description))
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOutcome:
+    """The document that the draft describes, or why there is none."""
+
+    result: Drafted | BadDraft
+    prepared: Prepared | None = None
+
+
+def analyze_draft(task: DraftTask, settings: Settings) -> DraftOutcome:
+    """Check a draft, and analyse it if that is wanted; what goes wrong is its own problem."""
+    try:
+        done = drafted(task.draft, most_bytes=settings.index.max_file_bytes)
+        return DraftOutcome(done, prepare(done.document, settings) if task.ahead else None)
+    except BadDraft as error:
+        return DraftOutcome(error)
+    except Exception as error:
+        log.warning("a document could not be analysed", exc_info=error)
+        return DraftOutcome(unprepared(str(task.draft.id), error))
+
+
+def unprepared(id: str, error: Exception) -> BadDraft:
+    """Why a document is not saved whose analysis raised something unforeseen."""
+    return BadDraft(id, "body", _why(error))
+
+
+def _why(error: Exception) -> str:
+    return f"could not be analysed ({type(error).__name__}: {error}); please report this"

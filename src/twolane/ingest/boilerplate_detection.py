@@ -75,8 +75,10 @@ def _concerned(documents: DocumentStore, known: Boilerplate, lines: Mapping[str,
     gone = known.keys - set(lines.values())
 
     def holds(body: str) -> bool:
-        held = set(lines_of(body))
-        return not held.isdisjoint(lines) or bool(gone and not gone.isdisjoint(map(key_of, held)))
+        own_lines = set(lines_of(body))
+        return not own_lines.isdisjoint(lines) or bool(
+            gone and not gone.isdisjoint(map(key_of, own_lines))
+        )
 
     return [one.id for one in _all(documents) if holds(one.body)]
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from twolane.ingest.parsing.decoding import composed
 from twolane.ingest.parsing.outline import Outline, outline
+from twolane.ingest.summaries import carried_over, is_generated
 from twolane.model.document import EMPTY, Document, Kind, digest
 from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, BadInput
@@ -91,7 +92,7 @@ class _Reader:
         title = self._line("title", draft.title, LONGEST_TITLE)
         if not title:
             heading = next((one.text for one in found.headings if one.level == 1), "")
-            title = heading or _title_of(url, body) or bare.id
+            title = heading or title_of(url, body) or bare.id
         description = self._text("description", draft.description)
         summary = self._text("summary", draft.summary)
         aliases = self._lines("aliases", draft.aliases)
@@ -145,7 +146,7 @@ class _Reader:
     def _lines(self, field: str, values: Any) -> tuple[str, ...]:
         if isinstance(values, str):
             self._refuse(field, "must be a list of texts, not one text")
-        given = [self._line(field, one, LONGEST_TITLE) for one in values]
+        given = [self._line(field, value, LONGEST_TITLE) for value in values]
         if len(given) > MOST:
             self._refuse(field, f"has more than {MOST:,} entries")
         return tuple(dict.fromkeys(one for one in given if one))
@@ -265,7 +266,9 @@ def outlined(document: Document) -> Document:
 
 def _hash_of(one: Document) -> str:
     """A name for all that a saved document says."""
-    texts = (one.title, one.url, one.description, one.summary, one.aliases, one.arguments, one.body)
+    # What a model wrote of it is nothing that it says.
+    summary = "" if is_generated(one) else one.summary
+    texts = (one.title, one.url, one.description, summary, one.aliases, one.arguments, one.body)
     return digest(json.dumps(texts))
 
 
@@ -318,7 +321,7 @@ def why_no_url(url: str) -> str | None:
     return None
 
 
-def _title_of(url: str | None, body: str) -> str:
+def title_of(url: str | None, body: str) -> str:
     """A title for a document that has none: its address, or the first line of its text."""
     if url is not None:
         split = urlsplit(url)
@@ -330,6 +333,7 @@ def _title_of(url: str | None, body: str) -> str:
 
 def merged(document: Document, before: Document | None, now: datetime | None) -> Document:
     """The document with what stays as it was where nothing else is said."""
+    document = carried_over(document, before)
     if before is None and now is None:
         return document
     return replace(

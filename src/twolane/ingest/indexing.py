@@ -7,17 +7,24 @@ An interrupted run loses at most one batch of work, and the next run goes on fro
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 
-from twolane.ingest.analysis import analyzer_version, boilerplate_keys, without_boilerplate
-from twolane.ingest.analysis_tasks import FileOutcome, FileTask, analyze_file
+from twolane.ingest.analysis import (
+    FileTask,
+    analyze_file,
+    analyzer_version,
+    boilerplate_keys,
+    without_boilerplate,
+)
 from twolane.ingest.parallel import ParallelAnalysis
+from twolane.ingest.parsing.markdown import Parsed
 from twolane.model.document import EMPTY, Amendment, Batch, Collection, Prepared
-from twolane.model.permissions import require
 from twolane.model.problem import FileRecord, FileState, Problem, ProblemCode
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.ports import Stores
 from twolane.ports.documents import Among, DocumentStore, Known, PutCollection
 from twolane.ports.source import Entry, Source
@@ -75,8 +82,8 @@ class Indexer:
         self._stores.documents.apply(PutCollection(collection))
         run = _Run(self._stores.documents, self._settings, collection, progress)
         with ParallelAnalysis(analyze_file, self._settings) as analysis:
-            for offered, outcome in analysis.run(run.offered(source)):
-                run.take(offered, outcome)
+            for offered, parsed in analysis.run(run.offered(source)):
+                run.take(offered, parsed)
         run.finish(prune=prune)
         self._stores.maintenance.settle()
         run.report.seconds = time.perf_counter() - started
@@ -127,16 +134,16 @@ class _Run:
                 task = FileTask(data, offered.path, self._collection, modified, self._kind)
                 yield offered, task
 
-    def take(self, offered: Entry | FileRecord, outcome: FileOutcome | None) -> None:
-        """Take in one thing that the source has; without an outcome it is as it was."""
+    def take(self, offered: Entry | FileRecord, parsed: Parsed | None) -> None:
+        """Take in one thing that the source has; what was not parsed is as it was."""
         if offered.path in self._known:
             self._seen.add(offered.path)
         if isinstance(offered, FileRecord):
             self._pass_over(offered)
-        elif outcome is None:
+        elif parsed is None:
             self.report.unchanged += 1
         else:
-            self._take_read(offered, outcome)
+            self._take_read(offered, parsed)
         self._progress(self.report)
         if len(self._upserts) + len(self._records) >= self._settings.index.batch:
             self._commit()
@@ -156,9 +163,9 @@ class _Run:
         before = set(followed.values())
         lost = [one for one in lost if one.id not in before]
         missing = [one for one in missing if one.id not in before]
-        held = sum(known.id is not None for known in self._known.values())
+        total = sum(known.id is not None for known in self._known.values())
         hidden: Sequence[Amendment] = ()
-        if prune or len(lost) <= held * _SUDDEN_LOSS:
+        if prune or len(lost) <= total * _SUDDEN_LOSS:
             self._deletes += [one.id for one in lost]
             self.report.deleted = len(lost)
             lost = []
@@ -166,13 +173,20 @@ class _Run:
             kept = {one.path for one in lost}
             gone = [path for path in gone if path not in kept]
             if self._seen or self.report.indexed:
-                hidden = self._out_of_sight(lost)
+                stored = self._documents.get([one.id for one in lost], parts=frozenset())
+                hidden = [
+                    Amendment(id, one.document.version, deleted=True) for id, one in stored.items()
+                ]
         if prune:
             self._deletes += [one.id for one in missing]
             self.report.deleted += len(missing)
         else:
             self.report.withheld = len(lost) + len(missing)
-            self._records += [_gone(one) for one in (*(lost if hidden else ()), *missing)]
+            reason = "its file is gone; the note is kept out of sight until it is back (or --prune)"
+            self._records += [
+                FileRecord(one.path, FileState.FAILED, None, reason, ProblemCode.GONE)
+                for one in (*(lost if hidden else ()), *missing)
+            ]
         self._commit(forgotten=gone, followed=followed, hidden=hidden)
 
     def _missing(self) -> list[FilePlace]:
@@ -182,16 +196,12 @@ class _Run:
         scope = Scope(collections=(self._collection,), archived=True)
         ids = [one.id for one in self._documents.list(scope, among=Among.DELETED)]
         back = {one.path for one in self._new}
-        held = self._documents.get(ids, parts=frozenset()) if ids else {}
+        stored = self._documents.get(ids, parts=frozenset()) if ids else {}
         return [
             FilePlace(id, str(one.document.path), one.document.content_hash)
-            for id, one in held.items()
+            for id, one in stored.items()
             if one.document.path not in back
         ]
-
-    def _out_of_sight(self, lost: Sequence[FilePlace]) -> list[Amendment]:
-        held = self._documents.get([one.id for one in lost], parts=frozenset())
-        return [Amendment(id, one.document.version, deleted=True) for id, one in held.items()]
 
     def _is_there(self, path: str) -> bool:
         # What lies in a folder that could not be opened is not gone, only out of sight.
@@ -208,8 +218,7 @@ class _Run:
             and known.analyzer_version == self._analyzer_version
         )
 
-    def _take_read(self, entry: Entry, outcome: FileOutcome) -> None:
-        parsed = outcome.parsed
+    def _take_read(self, entry: Entry, parsed: Parsed) -> None:
         self.report.problems += parsed.problems
         if parsed.document is None:
             first = parsed.problems[0]
@@ -217,7 +226,7 @@ class _Run:
                 FileRecord(entry.path, FileState.FAILED, entry.stamp, first.reason, first.code)
             )
             self.report.failed += 1
-        elif outcome.prepared is None:
+        elif parsed.prepared is None:
             self._pass_over(
                 FileRecord(
                     entry.path,
@@ -228,7 +237,7 @@ class _Run:
                 )
             )
         else:
-            self._upsert(outcome.prepared, entry, parsed.problems)
+            self._upsert(parsed.prepared, entry, parsed.problems)
 
     def _upsert(self, prepared: Prepared, entry: Entry, problems: tuple[Problem, ...]) -> None:
         document = prepared.document
@@ -265,20 +274,20 @@ class _Run:
     def _leave_taken(self) -> None:
         """Keep files from replacing documents that were saved under their ids."""
         new = [
-            one.document.id
-            for one in self._upserts
-            if (known := self._known.get(str(one.document.path))) is None or known.id is None
+            upsert.document.id
+            for upsert in self._upserts
+            if (known := self._known.get(str(upsert.document.path))) is None or known.id is None
         ]
-        for id, held in self._documents.get(new, parts=frozenset()).items() if new else ():
-            if held.document.collection == self._collection:
+        for id, stored in self._documents.get(new, parts=frozenset()).items() if new else ():
+            if stored.document.collection == self._collection:
                 continue
-            taken = next(one for one in self._upserts if one.document.id == id)
+            taken = next(upsert for upsert in self._upserts if upsert.document.id == id)
             self._upserts.remove(taken)
             self._new = [one for one in self._new if one.id != id]
             self.report.indexed -= 1
             reason = (
                 f"the id {id!r} is that of a document in the collection "
-                f"{held.document.collection!r}; purge that one, or rename the file"
+                f"{stored.document.collection!r}; purge that one, or rename the file"
             )
             path = str(taken.document.path)
             self._pass_over(
@@ -307,11 +316,6 @@ class _Run:
         self._upserts, self._deletes, self._records = [], [], []
 
 
-def _gone(note: FilePlace) -> FileRecord:
-    reason = "its file is gone; the note is kept out of sight until it is back (or --prune)"
-    return FileRecord(note.path, FileState.FAILED, None, reason, ProblemCode.GONE)
-
-
 # ----------------------------------------------------------------------- which notes only moved
 
 
@@ -336,44 +340,25 @@ def moves(gone: Iterable[FilePlace], new: Iterable[FilePlace]) -> dict[str, str]
     A file name that one note lost and one new note has is the same note, too: editors mend the
     links in a note when they move it.
     """
-    left, arrived = sorted(gone, key=_by_path), sorted(new, key=_by_path)
+    left, arrived = sorted(gone, key=_BY_PATH), sorted(new, key=_BY_PATH)
+    lost, won = (Counter(place.name for place in places) for places in (left, arrived))
+    alike: tuple[Callable[[FilePlace], object], ...] = (
+        lambda place: place.content_hash and (place.content_hash, place.name),
+        lambda place: place.content_hash,
+        # A vault may hold many `index.md`.
+        lambda place: place.name if lost[place.name] == won[place.name] == 1 else None,
+    )
     found: dict[str, str] = {}
-    for alike in (_content_and_name, _content, _only_name(left, arrived)):
+    for key in alike:
         waiting: dict[object, list[FilePlace]] = {}
         taken = set(found.values())
-        for one in left:
-            if one.id not in taken and (key := alike(one)) is not None:
-                waiting.setdefault(key, []).append(one)
-        for one in arrived:
-            same = waiting.get(alike(one)) if one.id not in found else None
-            if same:
-                found[one.id] = same.pop(0).id
+        for place in left:
+            if place.id not in taken and key(place):
+                waiting.setdefault(key(place), []).append(place)
+        for place in arrived:
+            if place.id not in found and (same := waiting.get(key(place))):
+                found[place.id] = same.pop(0).id
     return found
 
 
-def _by_path(place: FilePlace) -> str:
-    return place.path
-
-
-def _content_and_name(place: FilePlace) -> object | None:
-    return (place.content_hash, place.name) if place.content_hash else None
-
-
-def _content(place: FilePlace) -> object | None:
-    return place.content_hash or None
-
-
-def _only_name(
-    left: Iterable[FilePlace], arrived: Iterable[FilePlace]
-) -> Callable[[FilePlace], object | None]:
-    """The file name, where it stands on each side once: a vault may hold many `index.md`."""
-    once = _once(left) & _once(arrived)
-    return lambda place: place.name if place.name in once else None
-
-
-def _once(places: Iterable[FilePlace]) -> set[str]:
-    seen: set[str] = set()
-    again: set[str] = set()
-    for one in places:
-        (again if one.name in seen else seen).add(one.name)
-    return seen - again
+_BY_PATH = attrgetter("path")

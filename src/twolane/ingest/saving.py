@@ -1,4 +1,4 @@
-"""Writing through the library: saving, deleting, tagging, one transaction each.
+"""Writing through the library: saving, deleting, tagging, each call one transaction.
 
 What is checked is checked before the store is touched: the capability, the owner, the drafts.
 Reading and writing are two steps, so every change names the version that it was worked out for;
@@ -11,16 +11,16 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from twolane.ingest.analysis import (
     analyzer_version,
     boilerplate_keys,
     prepare,
+    unprepared,
     without_boilerplate,
 )
-from twolane.ingest.analysis_tasks import unprepared
 from twolane.ingest.drafting import drafted, merged, one_tag, outlined, tags_of
 from twolane.model.document import (
     EMPTY,
@@ -31,20 +31,27 @@ from twolane.model.document import (
     Prepared,
     amended,
 )
-from twolane.model.draft import Draft, Saved
+from twolane.model.draft import Changes, Draft, Once, Receipt, Saved
 from twolane.model.errors import (
     BadDraft,
+    BadInput,
     Conflict,
     HeldInFile,
+    KeyReused,
     NoSuchDocument,
     NotPermitted,
     NotYours,
     TwolaneError,
 )
-from twolane.model.permissions import require
-from twolane.model.problem import Stamp
-from twolane.model.scope import ANYWHERE, Capability, Scope
-from twolane.ports.documents import Among, Change, DocumentStore, PutCollection, Stored
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
+from twolane.ports.documents import (
+    Among,
+    Change,
+    DocumentStore,
+    KeepReceipt,
+    PutCollection,
+    Stored,
+)
 from twolane.settings import Settings
 from twolane.text.tokens import fold
 
@@ -52,6 +59,14 @@ log = logging.getLogger("twolane")
 
 # Two writers that keep overtaking each other would be a fault; this many times is bad luck.
 _TRIES = 20
+
+# Who tries again tries soon; after this long the same key is a new request.
+REMEMBERED = timedelta(days=1)
+
+LONGEST_KEY = 200
+
+# What is kept about a document and is no part of what it says.
+_ABOUT = ("archived", "searchable", "tags", "used", "uses", "updated")
 
 _T = TypeVar("_T")
 
@@ -74,19 +89,21 @@ class Staged:
 
     def collections(self) -> set[str]:
         """The names of all collections."""
-        return {one.name for one in self._documents.collections()} | self._added
+        return {collection.name for collection in self._documents.collections()} | self._added
 
     def add(self, *changes: Change) -> None:
         """Change documents or add collections, after all changes before."""
         for change in changes:
             if isinstance(change, Batch):
                 self._after |= dict.fromkeys((*change.deletes, *change.purges))
-                for one in change.upserts:
-                    self._after[one.document.id] = Stored(one.document, one.analyzer_version)
+                for upsert in change.upserts:
+                    self._after[upsert.document.id] = Stored(
+                        upsert.document, upsert.analyzer_version
+                    )
             elif isinstance(change, Amendment):
-                held = self.get([change.id])[change.id]
+                stored = self.get([change.id])[change.id]
                 self._after[change.id] = Stored(
-                    amended(held.document, change), held.analyzer_version
+                    amended(stored.document, change), stored.analyzer_version
                 )
             elif isinstance(change, PutCollection):
                 self._added.add(change.collection.name)
@@ -104,16 +121,14 @@ class Saver:
         self,
         documents: DocumentStore,
         settings: Settings,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         staged: Staged | None = None,
     ) -> None:
         """`staged` collects the changes, if they are part of something larger."""
         self._documents = documents
         self._settings = settings
-        self._now = now
         self._staged = staged
 
-    def together(
+    def in_one_transaction(
         self,
         work: Callable[[Saver, Staged], _T],
         receipt: Callable[[_T], Change] | None = None,
@@ -127,7 +142,7 @@ class Saver:
         left = _TRIES
         while True:
             staged = Staged(self._documents)
-            done = work(Saver(self._documents, self._settings, self._now, staged), staged)
+            done = work(Saver(self._documents, self._settings, staged), staged)
             left -= 1
             try:
                 staged.commit(*((receipt(done),) if receipt else ()))
@@ -143,14 +158,14 @@ class Saver:
         """Add the documents or replace those with their ids, all or none.
 
         Of several drafts with one id the last counts.
-        A document that is held just so already stays as it is.
+        A document that is stored just so already stays as it is.
         """
         require(scope, Capability.WRITE)
         most = self._settings.index.max_file_bytes
-        given = [drafted(one, most_bytes=most).document for one in drafts]
+        given = [drafted(draft, most_bytes=most).document for draft in drafts]
         latest = {one.id: one for one in given}
-        told = {one.id: one for one in self.put(list(latest.values()), scope, expected)}
-        return [told[one.id] for one in given]
+        saved = {one.id: one for one in self.put(list(latest.values()), scope, expected)}
+        return [saved[one.id] for one in given]
 
     def put(
         self,
@@ -170,14 +185,14 @@ class Saver:
         """
         require(scope, Capability.WRITE)
         theirs = []
-        for one in documents:
+        for document in documents:
             try:
-                theirs.append(owned(one, scope))
+                theirs.append(owned(document, scope))
             except NotPermitted as error:
                 if refused is None:
                     raise
-                refused[one.id] = error
-        return self.together(
+                refused[document.id] = error
+        return self.in_one_transaction(
             lambda saver, staged: saver._put(  # noqa: SLF001 - it is one of us
                 staged, theirs, scope, expected, refused, ready, now
             )
@@ -186,16 +201,22 @@ class Saver:
     def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Take the documents out of everything; `restore` brings them back."""
 
-        def change(held: Document) -> Amendment | None:
-            return None if held.deleted else Amendment(held.id, held.version, deleted=True)
+        def change(document: Document) -> Amendment | None:
+            return (
+                None if document.deleted else Amendment(document.id, document.version, deleted=True)
+            )
 
         return self._amend(ids, scope, change, expected, deleted=True)
 
     def restore(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Bring deleted documents back as they were."""
 
-        def change(held: Document) -> Amendment | None:
-            return Amendment(held.id, held.version, deleted=False) if held.deleted else None
+        def change(document: Document) -> Amendment | None:
+            return (
+                Amendment(document.id, document.version, deleted=False)
+                if document.deleted
+                else None
+            )
 
         return self._amend(ids, scope, change, expected, deleted=True)
 
@@ -204,20 +225,24 @@ class Saver:
     ) -> list[Saved]:
         """Put the documents aside, or take them back."""
 
-        def change(held: Document) -> Amendment | None:
-            if held.archived == archived:
+        def change(document: Document) -> Amendment | None:
+            if document.archived == archived:
                 return None
-            return Amendment(held.id, held.version, archived=archived)
+            return Amendment(document.id, document.version, archived=archived)
 
         return self._amend(ids, scope, change, expected)
 
     def touch(self, ids: Sequence[str], scope: Scope, at: datetime | None) -> list[Saved]:
         """Count a use of the documents, and note when it was; this makes no new version."""
-        moment = datetime.fromtimestamp((at or self._now()).timestamp(), UTC)
+        moment = datetime.fromtimestamp((at or datetime.now(UTC)).timestamp(), UTC)
 
-        def change(held: Document) -> Amendment | None:
+        def change(document: Document) -> Amendment | None:
             # The same report again is no second use; one that comes late is a use like any other.
-            return None if held.used == moment else Amendment(held.id, held.version, used=moment)
+            return (
+                None
+                if document.used == moment
+                else Amendment(document.id, document.version, used=moment)
+            )
 
         return self._amend(ids, scope, change, None, files=True)
 
@@ -233,12 +258,16 @@ class Saver:
         """Add tags to the documents, and take tags from them."""
         added, gone = tags_of(add), {fold(tag) for tag in tags_of(remove)}
 
-        def change(held: Document) -> Amendment | None:
-            if held.encrypted:
+        def change(document: Document) -> Amendment | None:
+            if document.encrypted:
                 return None
-            kept = [tag for tag in held.tags if fold(tag) not in gone]
+            kept = [tag for tag in document.tags if fold(tag) not in gone]
             tags = tags_of((*kept, *added))
-            return None if tags == held.tags else Amendment(held.id, held.version, tags=tags)
+            return (
+                None
+                if tags == document.tags
+                else Amendment(document.id, document.version, tags=tags)
+            )
 
         return self._amend(ids, scope, change, expected)
 
@@ -254,9 +283,13 @@ class Saver:
             below = "/".join(tag.split("/")[before.count("/") + 1 :])
             return f"{after}/{below}" if fold(tag).startswith(f"{folded}/") else tag
 
-        def change(held: Document) -> Amendment | None:
-            tags = tags_of(map(renamed, held.tags))
-            return None if tags == held.tags else Amendment(held.id, held.version, tags=tags)
+        def change(document: Document) -> Amendment | None:
+            tags = tags_of(map(renamed, document.tags))
+            return (
+                None
+                if tags == document.tags
+                else Amendment(document.id, document.version, tags=tags)
+            )
 
         where = Scope(
             owner=scope.owner, collections=scope.collections, tags=(before,), archived=True
@@ -267,29 +300,108 @@ class Saver:
             for among in (Among.KEPT, Among.DELETED)
             for one in self._documents.list(where, among=among)
         ]
-        held = self._documents.get(ids, parts=frozenset())
-        ours = [id for id, one in held.items() if one.document.collection not in rooted]
+        document = self._documents.get(ids, parts=frozenset())
+        ours = [id for id, one in document.items() if one.document.collection not in rooted]
         return self._amend(ours, scope, change, None, deleted=True)
 
     def purge(self, ids: Sequence[str], scope: Scope) -> list[Saved]:
         """Delete the documents for good, with every vector that served them alone."""
 
         def purged(saver: Saver, staged: Staged) -> list[Saved]:
-            held = saver.demanded(ids, scope, deleted=True)
+            documents = saver.changeable(ids, scope, deleted=True)
             staged.add(
                 *(
                     Batch(
                         collection,
-                        purges=[one.id for one in documents],
-                        expected={one.id: one.version for one in documents},
+                        purges=[document.id for document in own],
+                        expected={document.id: document.version for document in own},
                     )
-                    for collection, documents in _by_collection(held).items()
+                    for collection, own in _by_collection(documents).items()
                 )
             )
-            return [_told(one, changed=True) for one in held]
+            return [_outcome(document, changed=True) for document in documents]
 
         require(scope, Capability.WRITE)
-        return self.together(purged)
+        return self.in_one_transaction(purged)
+
+    def all(self, changes: Changes, scope: Scope) -> list[Saved]:
+        """Make all the changes, or none."""
+        require(scope, Capability.WRITE)
+
+        def made(saver: Saver, _: Staged) -> list[Saved]:
+            return [
+                *(saver.save(changes.save, scope) if changes.save else ()),
+                *saver.delete(changes.delete, scope, None),
+                *saver.restore(changes.restore, scope, None),
+                *saver.archive(changes.archive, scope, None, archived=True),
+                *saver.archive(changes.unarchive, scope, None, archived=False),
+                *saver.touch(changes.touch, scope, None),
+            ]
+
+        return self.in_one_transaction(made)
+
+    def revise(
+        self,
+        id: str,
+        edit: Callable[[Draft], Draft],
+        scope: Scope,
+        expected: int | None,
+        *,
+        deleted: bool,
+    ) -> Saved:
+        """Save a document as `edit` makes it of the one that is there.
+
+        With `deleted`, one that was deleted is brought back by that.
+        """
+
+        def revised(saver: Saver, _: Staged) -> Saved:
+            (document,) = saver.changeable([id], scope, deleted=deleted)
+            before = Draft.of(document)
+            # What is changed was changed now, unless the edit says when.
+            draft = edit(replace(before, updated=None))
+            about = {name: getattr(before, name) for name in _ABOUT}
+            if draft.updated is None and replace(draft, **about) == before:
+                # Putting it aside, hiding it or tagging it is no new text.
+                draft = replace(draft, updated=document.updated)
+            version = document.version if expected is None else expected
+            return saver.save([draft], scope, {id: version})[0]
+
+        require(scope, Capability.WRITE)
+        return self.in_one_transaction(revised)
+
+    def once(
+        self, once: Once | None, scope: Scope, work: Callable[[Saver], list[Saved]]
+    ) -> list[Saved]:
+        """What the work comes to; for a key that was sent before, what it came to then."""
+        require(scope, Capability.WRITE)
+        if once is None:
+            return work(self)
+        if not (once.key.isascii() and once.key.isprintable() and 0 < len(once.key) <= LONGEST_KEY):
+            raise BadInput(f"a key is 1 to {LONGEST_KEY} letters, digits and signs of ASCII")
+        since = datetime.now(UTC) - REMEMBERED
+        if (before := self._before(once, scope, since)) is not None:
+            return before
+
+        def receipt(saved: list[Saved]) -> KeepReceipt:
+            done = Receipt(scope.owner or "", once, tuple(saved), datetime.now(UTC))
+            return KeepReceipt(done, since)
+
+        try:
+            return self.in_one_transaction(lambda saver, _: work(saver), receipt)
+        except TwolaneError:
+            # The same request may have come twice at once, and the other one was quicker.
+            if (before := self._before(once, scope, since)) is not None:
+                return before
+            raise
+
+    def _before(self, once: Once, scope: Scope, since: datetime) -> list[Saved] | None:
+        """What came of the same request since then, if it was made."""
+        receipt = self._documents.receipt(scope.owner or "", once.key)
+        if receipt is None or receipt.at < since:
+            return None
+        if receipt.once.asked != once.asked:
+            raise KeyReused(once.key)
+        return list(receipt.saved)
 
     def _put(
         self,
@@ -301,51 +413,46 @@ class Saver:
         ready: Mapping[str, Prepared],
         now: bool,
     ) -> list[Saved]:
-        held = staged.get([one.id for one in documents])
+        stored = staged.get([one.id for one in documents])
         for id, version in expected.items():
             # What somebody may not see is as good as not there.
-            seen = id in held and may_see(held[id].document, scope)
-            there = held[id].document.version if seen else 0
+            seen = id in stored and may_see(stored[id].document, scope)
+            there = stored[id].document.version if seen else 0
             if version != there:
                 raise Conflict(id, version, there)
         rooted = self._rooted()
         reasons = {
             one.id: reason
             for one in documents
-            if (reason := refusal(one, held.get(one.id), scope, rooted)) is not None
+            if (reason := refusal(one, stored.get(one.id), scope, rooted)) is not None
         }
         if reasons and refused is None:
             raise next(iter(reasons.values()))
         if refused is not None:
             refused.update(reasons)
             documents = [one for one in documents if one.id not in reasons]
-        moment = datetime.fromtimestamp(self._now().timestamp(), UTC) if now else None
+        moment = datetime.fromtimestamp(datetime.now(UTC).timestamp(), UTC) if now else None
         keys = boilerplate_keys(self._documents, self._settings)
         saved, changed = [], []
         for document in documents:
-            before = held.get(document.id)
+            before = stored.get(document.id)
             after = merged(document, before.document if before else None, moment)
-            same = before is not None and self._is_same(before, document, after)
-            if before is not None and same:
-                saved.append(_told(before.document, changed=False))
+            if before is not None and self._is_same(before, document, after):
+                saved.append(_outcome(before.document, changed=False))
                 continue
             try:
-                changed.append(self._prepared(after, ready.get(document.id), keys))
+                made = ready.get(document.id) or prepare(after, self._settings)
+                made = replace(made, document=after)
+                changed.append(without_boilerplate(made, self._settings, keys))
             except Exception as error:
                 if refused is None or isinstance(error, TwolaneError | MemoryError):
                     raise
                 log.warning("a document could not be analysed", exc_info=error)
                 refused[document.id] = unprepared(document.id, error)
                 continue
-            saved.append(_told(after, changed=True, created=before is None))
-        _stage(staged, changed, held)
+            saved.append(_outcome(after, changed=True, created=before is None))
+        _stage(staged, changed, stored)
         return saved
-
-    def _prepared(
-        self, document: Document, ready: Prepared | None, boilerplate: frozenset[int]
-    ) -> Prepared:
-        made = replace(ready or prepare(document, self._settings), document=document)
-        return without_boilerplate(made, self._settings, boilerplate)
 
     def _is_same(self, before: Stored, given: Document, after: Document) -> bool:
         if before.analyzer_version != analyzer_version(self._settings):
@@ -367,25 +474,25 @@ class Saver:
         require(scope, Capability.WRITE)
 
         def amend(saver: Saver, staged: Staged) -> list[Saved]:
-            held = saver.demanded(ids, scope, deleted=deleted, files=files)
-            for one in held:
-                if expected is not None and one.version != expected:
-                    raise Conflict(one.id, expected, one.version)
-            changes = {one.id: change(one) for one in held}
+            documents = saver.changeable(ids, scope, deleted=deleted, files=files)
+            for document in documents:
+                if expected is not None and document.version != expected:
+                    raise Conflict(document.id, expected, document.version)
+            changes = {document.id: change(document) for document in documents}
             staged.add(*(one for one in changes.values() if one is not None))
-            return [_amended(one, changes[one.id]) for one in held]
+            return [_amended(document, changes[document.id]) for document in documents]
 
-        return self.together(amend)
+        return self.in_one_transaction(amend)
 
-    def demanded(
+    def changeable(
         self, ids: Sequence[str], scope: Scope, *, deleted: bool = False, files: bool = False
     ) -> list[Document]:
         """The documents with these ids that the scope may change; one that is not there raises."""
-        held = self._staged.get(ids) if self._staged else self._documents.get(ids)
+        stored = self._staged.get(ids) if self._staged else self._documents.get(ids)
         rooted = frozenset() if files else self._rooted()
         found = []
         for id in dict.fromkeys(ids):
-            document = held[id].document if id in held else None
+            document = stored[id].document if id in stored else None
             if (
                 document is None
                 or not may_see(document, scope)
@@ -398,31 +505,35 @@ class Saver:
         return found
 
     def _rooted(self) -> frozenset[str]:
-        return frozenset(one.name for one in self._documents.collections() if one.root is not None)
+        return frozenset(
+            collection.name
+            for collection in self._documents.collections()
+            if collection.root is not None
+        )
 
 
-def _stage(staged: Staged, changed: Sequence[Prepared], held: Mapping[str, Stored]) -> None:
+def _stage(staged: Staged, changed: Sequence[Prepared], stored: Mapping[str, Stored]) -> None:
     """Save what changed, each in its collection, which is made if it is not there."""
     grouped: dict[str, list[Prepared]] = {}
     for one in changed:
         grouped.setdefault(one.document.collection, []).append(one)
-    versions = {id: one.document.version for id, one in held.items()}
+    versions = {id: one.document.version for id, one in stored.items()}
     known = staged.collections() if grouped else set()
     for name, upserts in grouped.items():
         if name not in known:
             staged.add(PutCollection(Collection(name, kind=upserts[0].document.kind)))
-        expected = {(id := one.document.id): versions.get(id, 0) for one in upserts}
+        expected = {(id := upsert.document.id): versions.get(id, 0) for upsert in upserts}
         staged.add(Batch(name, upserts=upserts, expected=expected))
 
 
-def _told(document: Document, *, changed: bool, created: bool = False) -> Saved:
+def _outcome(document: Document, *, changed: bool, created: bool = False) -> Saved:
     return Saved(document.id, document.version, changed, created, document.content_hash)
 
 
-def _amended(held: Document, change: Amendment | None) -> Saved:
+def _amended(document: Document, change: Amendment | None) -> Saved:
     if change is None:
-        return _told(held, changed=False)
-    return _told(replace(held, version=held.version + change.counts), changed=True)
+        return _outcome(document, changed=False)
+    return _outcome(replace(document, version=document.version + change.counts), changed=True)
 
 
 def _by_collection(documents: Iterable[Document]) -> dict[str, list[Document]]:
@@ -493,19 +604,15 @@ def renew(documents: DocumentStore, settings: Settings) -> None:
             if not one.analyzer_version:
                 # Who saved it anew meanwhile has done what is to be done here.
                 with suppress(Conflict):
-                    _renew(documents, settings, one.document)
+                    rewrite(documents, settings, outlined(one.document))
 
 
-def _renew(documents: DocumentStore, settings: Settings, stored: Document) -> None:
-    document = outlined(stored)
+def rewrite(documents: DocumentStore, settings: Settings, document: Document) -> None:
+    """Analyse a document anew and keep it as this version; Conflict if there is a later one."""
     made = prepare(document, settings)
     own = without_boilerplate(made, settings, boilerplate_keys(documents, settings))
-    renewed = replace(own, stamp=_stamp(documents, document))
+    # The stamp of its file stays, so that the file is read again when it changes.
+    known = documents.known(document.collection).get(document.path or "")
+    renewed = replace(own, stamp=known.stamp if known else None)
     expected = {document.id: document.version}
     documents.apply(Batch(document.collection, upserts=[renewed], expected=expected))
-
-
-def _stamp(documents: DocumentStore, document: Document) -> Stamp | None:
-    """What is remembered of the document's file, so that it is read again when it is there."""
-    known = documents.known(document.collection).get(document.path or "")
-    return known.stamp if known else None

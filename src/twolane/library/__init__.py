@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -27,6 +27,7 @@ from twolane.library.adapters import (
     engine,
     keep_copy,
     open_embedders,
+    open_feedback_log,
     open_stores,
     restore_backup,
     schema_of,
@@ -48,19 +49,19 @@ from twolane.library.completeness import (
 from twolane.library.embedding import Embedded, Embedding
 from twolane.library.exchanging import Exchange
 from twolane.library.folders import Folders
-from twolane.library.stages import Stages, open_stages
+from twolane.library.stages import Stages
 from twolane.model.answer import Answer, Mode, ModeName, Order, mode_of
 from twolane.model.document import EMPTY, Chunk, Collection, Document, Kind
 from twolane.model.draft import Changes, Draft, Once, Saved
-from twolane.model.errors import BadInput
-from twolane.model.permissions import require
+from twolane.model.errors import BadInput, Conflict, NoSuchDocument
 from twolane.model.problem import Problem
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
 from twolane.model.space import Generation, GenerationState, Progress
 from twolane.model.tokens import Token, id_in, make, opens
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Facets, Part
 from twolane.ports.embedder import Embedder
+from twolane.ports.feedback import FeedbackLog, Opened
 from twolane.ports.generations import revision, serving
 from twolane.query.lookup import named, near_names
 from twolane.ranking.search import Searcher
@@ -70,13 +71,13 @@ if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.embedding.pipeline.switching import Gate
     from twolane.embedding.pipeline.worker import Worker
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import Similar, SimilarAnswer
-    from twolane.explain.why import Diagnosis
-    from twolane.ingest.changing import Changer
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
     from twolane.ingest.saving import Saver
     from twolane.library.copying import Copied
+    from twolane.library.fetching import FetchReport
     from twolane.model.answer import Result
     from twolane.model.candidate import Candidate
     from twolane.ports.vectors import Vector
@@ -99,6 +100,9 @@ __all__ = [
 
 # A local user may do everything with their own library.
 LOCAL = Scope()
+
+# So much of a query is noted when a result is opened.
+_LONGEST_QUERY = 2000
 
 # Words rank, and where there are none the latest come first.
 BEST = Order()
@@ -137,7 +141,8 @@ class Library:
         )
         self._collections = Collections(stores.documents)
         self._exchange = Exchange(stores, settings)
-        self._embedding = Embedding(stores, settings, embedder)
+        summarizing = self._stages.summarizing
+        self._embedding = Embedding(stores, settings, embedder, summarizing)
 
     @classmethod
     def open(
@@ -153,7 +158,7 @@ class Library:
             chosen = chosen.changed(db=db)
         chosen = with_threshold(chosen)
         stores = open_stores(chosen, create=create)
-        stages = open_stages(stores, chosen)
+        stages = Stages(stores, chosen)
         return cls(stores, chosen, open_embedders(chosen), stages=stages)
 
     def __enter__(self) -> Self:
@@ -172,6 +177,8 @@ class Library:
         self._embedding.close()
         self._searcher.close()
         self._stages.close()
+        if "_feedback" in vars(self):
+            self._feedback.close()
         self._stores.maintenance.close()
         self._embedders.close()
 
@@ -273,6 +280,29 @@ class Library:
         return self._questions.similar(
             reference, scope or LOCAL, limit=limit, exclude_linked=exclude_linked
         )
+
+    def note_opened(self, query: str, id: str, *, scope: Scope = LOCAL) -> bool:
+        """Note that a result was opened for a query, if `feedback.enabled` says so; whether it was.
+
+        No ranking depends on it; `twolane eval golden from-log` makes golden queries of it.
+        """
+        require(scope, Capability.SEARCH)
+        if not self.settings.feedback.enabled or not query.strip():
+            return False
+        if id not in self._stores.documents.get([id], replace(scope, archived=True), frozenset()):
+            raise NoSuchDocument(id)
+        self._feedback.add(scope.owner or "", query.strip()[:_LONGEST_QUERY], id)
+        return True
+
+    def opened(self, *, scope: Scope = LOCAL) -> list[Opened]:
+        """What the scope's owner opened for which query, the oldest first, as far as noted."""
+        require(scope, Capability.SEARCH)
+        return self._feedback.opened(scope.owner or "")
+
+    def forget_opened(self, *, scope: Scope = LOCAL, everybody: bool = False) -> int:
+        """Forget what the scope's owner opened, or everybody; how many notes that were."""
+        require(scope, Capability.ADMIN if everybody else Capability.SEARCH)
+        return self._feedback.forget(None if everybody else scope.owner or "")
 
     def stop_answering(self) -> None:
         """End all answers that are being worked on, with TooSlow; there are no others after this.
@@ -437,15 +467,13 @@ class Library:
         def save(saver: Saver) -> list[Saved]:
             return saver.save(given, scope, expected_versions)
 
-        return self._done(self._changer.once(once, scope, save))
+        return self._done(self._saver.once(once, scope, save))
 
     def change_all(
         self, changes: Changes, *, scope: Scope = LOCAL, once: Once | None = None
     ) -> list[Saved]:
         """Make many changes of several kinds, all or none."""
-        return self._done(
-            self._changer.once(once, scope, lambda saver: self._changer.all(changes, scope, saver))
-        )
+        return self._done(self._saver.once(once, scope, lambda saver: saver.all(changes, scope)))
 
     def revise(
         self,
@@ -461,7 +489,7 @@ class Library:
         With `deleted`, one that was deleted is brought back by that.
         `edit` may be called again if somebody else was quicker.
         """
-        saved = self._changer.revise(id, edit, scope, expected_version, deleted=deleted)
+        saved = self._saver.revise(id, edit, scope, expected_version, deleted=deleted)
         return self._done([saved])[0]
 
     def delete(
@@ -491,7 +519,9 @@ class Library:
 
     def purge(self, ids: Ids, *, scope: Scope = LOCAL) -> list[Saved]:
         """Delete documents for good, with their texts and vectors."""
-        return self._saver.purge(_listed(ids), scope)
+        gone = self._saver.purge(_listed(ids), scope)
+        self._feedback.forget(ids=[one.id for one in gone])
+        return gone
 
     def archive(
         self, ids: Ids, *, scope: Scope = LOCAL, expected_version: int | None = None
@@ -650,6 +680,39 @@ class Library:
         require(scope, Capability.WRITE)
         return self._exchange.files(path, collection, Kind.NOTE, scope, progress)
 
+    def fetch_pages(
+        self,
+        *,
+        scope: Scope = LOCAL,
+        again: bool = False,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> FetchReport:
+        """Give bookmarks without a text that of their page, within the limits of `fetch`.
+
+        A page that cannot be had is noted in its bookmark (`has:fetch_problem`), and only tried
+        `again` if that is wanted.
+        Needs the setting `fetch.pages`: nothing is asked of the network without it.
+        """
+        from twolane.library.fetching import FETCH_PROBLEM, fetch_texts
+
+        require(scope, Capability.WRITE)
+        if not self.settings.fetch.pages:
+            raise BadInput("pages are not fetched unless the setting fetch.pages is true")
+        bare = [
+            document
+            for document in self.documents(scope=replace(scope, kinds=(Kind.BOOKMARK,)))
+            if not (document.body.strip() or document.encrypted)
+            and (document.url or "").startswith(("http://", "https://"))
+            and (again or FETCH_PROBLEM not in document.properties)
+        ]
+
+        def save(draft: Draft, before: Document) -> None:
+            # Who changed or deleted it meanwhile knows better.
+            with suppress(Conflict, NoSuchDocument):
+                self.save(draft, expected_version=before.version, scope=scope)
+
+        return fetch_texts(bare, self.settings.fetch, save, progress)
+
     def export(
         self,
         file: AnyPath,
@@ -677,7 +740,8 @@ class Library:
 
         What many documents hold is left out of it, and learned first if there are many new ones.
         `all_spaces` also fills the better, slower space, if there is one.
-        `backfill` waits for what others work on and for what is to be tried again.
+        `backfill` waits for what others work on and for what is to be tried again, and has
+        summaries written that are missing, if that is switched on.
         `retry_failed` tries what failed again now.
         A generation that becomes complete takes over if the gate of the library lets it.
         A `gate` given here takes its place, and also judges what was held back before.
@@ -695,6 +759,7 @@ class Library:
         """Embed beside everything else, at low priority, until the library is closed.
 
         The worker fills every space, the fast one first, and obeys the gate of the library.
+        Then it has missing summaries written, if that is switched on.
         It notices what other processes add; `wake` makes it look at once.
         """
         return self._embedding.start_worker()
@@ -887,16 +952,14 @@ class Library:
         return saved
 
     @cached_property
+    def _feedback(self) -> FeedbackLog:
+        return open_feedback_log(self.settings)
+
+    @cached_property
     def _saver(self) -> Saver:
         from twolane.ingest.saving import Saver
 
         return Saver(self._stores.documents, self.settings)
-
-    @cached_property
-    def _changer(self) -> Changer:
-        from twolane.ingest.changing import Changer
-
-        return Changer(self._stores.documents, self._saver)
 
 
 def _listed(ids: Ids) -> list[str]:

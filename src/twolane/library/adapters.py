@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from twolane.embedding.spaces import Embedders
 from twolane.model.document import Collection
@@ -14,12 +15,16 @@ from twolane.model.space import Space
 from twolane.ports import Stores
 from twolane.ports.chat import Chat
 from twolane.ports.embedder import Embedder
+from twolane.ports.feedback import FeedbackLog
 from twolane.ports.reranker import Reranker
 from twolane.ports.source import Source
 from twolane.ports.stages import StageStore
 from twolane.settings import Settings, beside_database, cache_path, database_place
-from twolane.settings.groups import EMBEDDERS
+from twolane.settings.groups import EMBEDDERS, Expand, Summaries
 from twolane.settings.values import Address
+
+if TYPE_CHECKING:
+    from twolane.embedding.embedders.endpoint import RetryPolicy
 
 # Least similarities that others published for models that are not measured here, by model name.
 _PUBLISHED_THRESHOLDS = {
@@ -234,6 +239,14 @@ def open_stage_store(settings: Settings) -> StageStore:
     return StageFile(beside_database(settings, ".stages.db"), limits)
 
 
+def open_feedback_log(settings: Settings) -> FeedbackLog:
+    """Where it is noted what was opened; no file is made before there is a note."""
+    from twolane.stores.feedback_file import FeedbackFile
+
+    path = beside_database(settings, ".feedback.db")
+    return FeedbackFile(path, settings.feedback.days * 86_400)
+
+
 def open_reranker(settings: Settings) -> Reranker:
     """The reranker that the settings name; making one loads nothing and asks nobody."""
     rerank = settings.rerank
@@ -241,12 +254,10 @@ def open_reranker(settings: Settings) -> Reranker:
         from twolane.embedding.rerankers.onnx import OnnxReranker
 
         return OnnxReranker(rerank.model, threads=rerank.threads)
-    from twolane.embedding.embedders.endpoint import Endpoint, Manners
+    from twolane.embedding.embedders.endpoint import Endpoint
     from twolane.embedding.rerankers.http import HttpReranker, RerankRequest
 
-    endpoint = Endpoint(
-        rerank.url, rerank.key.text, Manners(seconds=rerank.seconds, tries=1, group="rerank")
-    )
+    endpoint = Endpoint(rerank.url, rerank.key.text, _once(rerank.seconds, "rerank"))
     request = RerankRequest(
         model=rerank.model,
         texts=rerank.request == "texts",
@@ -256,14 +267,19 @@ def open_reranker(settings: Settings) -> Reranker:
     return HttpReranker(endpoint, request)
 
 
-def open_chat(settings: Settings) -> Chat:
-    """The chat model that the settings name; making one asks nobody."""
+def open_chat(chat: Expand | Summaries, group: str) -> Chat:
+    """The chat model that a group of the settings names; making one asks nobody."""
     from twolane.embedding.chat.openai import OpenAiChat
-    from twolane.embedding.embedders.endpoint import Endpoint, Manners
+    from twolane.embedding.embedders.endpoint import Endpoint
 
-    expand = settings.expand
-    manners = Manners(seconds=expand.seconds, tries=1, group="expand")
-    return OpenAiChat(Endpoint(expand.url, expand.key.text, manners), expand.model)
+    return OpenAiChat(Endpoint(chat.url, chat.key.text, _once(chat.seconds, group)), chat.model)
+
+
+def _once(seconds: float, group: str) -> RetryPolicy:
+    """How the server of an optional stage is asked; the stage itself gives up first."""
+    from twolane.embedding.embedders.endpoint import RetryPolicy
+
+    return RetryPolicy(seconds=1.25 * seconds + 0.1, tries=1, group=group)
 
 
 def embedder_problem(settings: Settings) -> str | None:
@@ -347,13 +363,13 @@ class _Workshop:
 
 
 def _openai(settings: Settings, chunker: str) -> Embedder:
-    from twolane.embedding.embedders.endpoint import Endpoint, Manners
-    from twolane.embedding.embedders.openai import OpenAiEmbedder, Wishes
+    from twolane.embedding.embedders.endpoint import Endpoint, RetryPolicy
+    from twolane.embedding.embedders.openai import OpenAiEmbedder, RequestOptions
 
-    manners = Manners(
+    policy = RetryPolicy(
         seconds=settings.embedding.request_seconds, tries=settings.embedding.request_tries
     )
-    wishes = Wishes(
+    options = RequestOptions(
         model=settings.embedding.model,
         revision=settings.embedding.revision,
         dimensions=settings.embedding.dimensions,
@@ -366,5 +382,5 @@ def _openai(settings: Settings, chunker: str) -> Embedder:
         requests_per_minute=settings.embedding.requests_per_minute,
         tokens_per_minute=settings.embedding.tokens_per_minute,
     )
-    endpoint = Endpoint(settings.embedding.url, settings.embedding.key.text, manners)
-    return OpenAiEmbedder(endpoint, wishes, chunker=chunker)
+    endpoint = Endpoint(settings.embedding.url, settings.embedding.key.text, policy)
+    return OpenAiEmbedder(endpoint, options, chunker=chunker)

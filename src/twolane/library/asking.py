@@ -14,8 +14,7 @@ from twolane.model import deadlines
 from twolane.model.answer import Answer, Degradation, Lane, Mode, Order
 from twolane.model.candidate import Candidate
 from twolane.model.errors import BadInput, StageError, TooSlow
-from twolane.model.permissions import require
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.ports import Stores
 from twolane.ports.source import Source
 from twolane.query.missing_tags import missing_tags
@@ -26,8 +25,9 @@ from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import SimilarAnswer, Similarities
-    from twolane.explain.why import Diagnoser, Diagnosis
+    from twolane.explain.why import Diagnoser
     from twolane.ranking.expanding import Expanding
     from twolane.ranking.phrasings import Phrasings
 
@@ -127,7 +127,7 @@ class Questions:
         self, text: str, phrasings: Phrasings, scope: Scope, mode: Mode, limit: int, least: float
     ) -> Answer:
         from twolane.ranking.phrasings import rank_phrasings
-        from twolane.results.answers import answer_of
+        from twolane.results.results import answer_of
 
         started = time.perf_counter()
         ranked = rank_phrasings(self._searcher, text, phrasings, scope, mode=mode, limit=limit)
@@ -169,7 +169,7 @@ class Questions:
 
     @cached_property
     def _pages(self) -> Pages:
-        return Pages(self._stores.documents, self._searcher, self._settings.search.pool)
+        return Pages(self._stores, self._searcher, self._settings.search.pool)
 
     @cached_property
     def _diagnoser(self) -> Diagnoser:

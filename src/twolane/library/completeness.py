@@ -11,9 +11,8 @@ from twolane.embedding.spaces import Embedders, choose
 from twolane.model.answer import Degradation, Lane
 from twolane.model.document import Chunk, digest
 from twolane.model.errors import EmbedderUnavailable
-from twolane.model.permissions import require
 from twolane.model.problem import FileRecord, FileState
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import ANYWHERE, Capability, Scope, require
 from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records
@@ -88,7 +87,7 @@ def status_of(stores: Stores, scope: Scope, degraded: tuple[Degradation, ...]) -
     """How complete the index is for the scope's owner; `degraded` tells which lanes cannot run."""
     require(scope, Capability.SEARCH)
     generation = serving(stores)
-    stats = stores.documents.stats(replace(scope, archived=True), chunks=True)
+    stats = stores.documents.stats(replace(scope, archived=True), detail=True)
     progress = Progress(0, stats.chunks, 0)
     if generation:
         progress = stores.queue.progress(generation.number, scope)

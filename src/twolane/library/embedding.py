@@ -22,6 +22,7 @@ from twolane.settings import Settings
 if TYPE_CHECKING:
     # These are slow to import, and a search needs none of them.
     from twolane.embedding.pipeline import Filled
+    from twolane.embedding.pipeline.summarizing import Summarizing
     from twolane.embedding.pipeline.switching import Gate, Settled
     from twolane.embedding.pipeline.worker import Turn, Worker
 
@@ -67,10 +68,17 @@ class Embedded:
 class Embedding:
     """The way from passages to vectors: in a run, right after a save, or in a worker."""
 
-    def __init__(self, stores: Stores, settings: Settings, embedders: Embedders) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        settings: Settings,
+        embedders: Embedders,
+        summarizing: Summarizing | None = None,
+    ) -> None:
         self._stores = stores
         self._settings = settings
         self._embedders = embedders
+        self._summarizing = summarizing
         self._worker: Worker | None = None
         self._listening = False
         self._gate: Gate | None = None
@@ -102,6 +110,8 @@ class Embedding:
         if retry_failed:
             for generation in self._stores.vectors.generations():
                 self._stores.queue.release(generation.number)
+        if backfill and self._summarizing:
+            self._summarizing.run(lambda: False)
         total = Embedded(target.number, 0, 0, 0, None, 0.0)
         while True:
             filled = []
@@ -327,6 +337,9 @@ class Embedding:
             if stop():
                 return Turn(None)
         self._settle(self._gate)
+        if self._summarizing:
+            # What was summarised is embedded in the next turn, before anything else is.
+            embedded += self._summarizing.run(_by(time.monotonic() + _SLICE_SECONDS, stop))
         wait = self._wait(visited)
         given_up = any(self._stores.queue.progress(number).abandoned for number in visited)
         if given_up:

@@ -175,7 +175,7 @@ _NO_TEXT = re.compile("[\ud800-\udfff]")
 @contextmanager
 def _opened(file: str | os.PathLike[str]) -> Iterator[_Marked]:
     """A text file; `-` is standard input."""
-    from twolane.ingest.exchange.waiting import opened
+    from twolane.ingest.exchange.files import opened
 
     if str(file) == "-":
         yield _Marked(sys.stdin.buffer, "standard input", 0)

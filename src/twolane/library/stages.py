@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,82 +12,99 @@ from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # A library without stages imports none of this.
+    from twolane.embedding.pipeline.summarizing import Summarizing
+    from twolane.embedding.stages import Stage
     from twolane.ports import Stores
+    from twolane.ports.chat import Chat
+    from twolane.ports.reranker import Reranker
     from twolane.ports.stages import StageStore
     from twolane.ranking.expanding import Expanding
     from twolane.ranking.reranking import Reranking
+    from twolane.settings.groups import Expand, Summaries
 
 # So much of a passage the reranker read that was measured to hurt, in characters.
 _SHORT_PASSAGE = 512
 
 
-@dataclass(slots=True)
 class Stages:
-    """The stages that the settings switch on, and what closes them."""
+    """The stages that are switched on; without settings, none."""
 
-    store: StageStore | None = None
-    reranking: Reranking | None = None
-    expanding: Expanding | None = None
-    _closers: tuple[Callable[[], None], ...] = ()
+    def __init__(self, stores: Stores | None = None, settings: Settings | None = None) -> None:
+        """Without any stage nothing is imported or opened."""
+        self._closers = ExitStack()
+        self._store: StageStore | None = None
+        self.reranking: Reranking | None = None
+        self.expanding: Expanding | None = None
+        self.summarizing: Summarizing | None = None
+        if stores is None or settings is None:
+            return
+        if settings.rerank.reranker != "none":
+            self.reranking = self._reranking(stores, settings)
+        if settings.expand.enabled:
+            self.expanding = self._expanding(settings)
+        if settings.summaries.enabled:
+            self.summarizing = self._summarizing(stores, settings)
 
     @property
     def standing(self) -> StagesStanding:
         """How every stage did that ever ran, and what is kept of their answers."""
-        if self.store is None:
+        if self._store is None:
             return StagesStanding()
-        return StagesStanding(tuple(self.store.records()), *self.store.kept())
+        return StagesStanding(tuple(self._store.records()), *self._store.kept())
 
     def close(self) -> None:
         """Let go of connections, threads and the file."""
-        for close in self._closers:
-            close()
+        self._closers.close()
 
+    def _stage(
+        self, name: str, model: Chat | Reranker, seconds: float, settings: Settings, setting: str
+    ) -> Stage:
+        from twolane.embedding.stages import Stage, StageLimits
 
-def open_stages(stores: Stores, settings: Settings) -> Stages:
-    """The stages that the settings switch on; without any, nothing is imported or opened."""
-    reranks = settings.rerank.reranker != "none"
-    if not reranks and not settings.expand.enabled:
-        return Stages()
-    store = open_stage_store(settings)
-    reranking = _reranking(stores, settings, store) if reranks else None
-    expanding = _expanding(settings, store) if settings.expand.enabled else None
-    parts: list[object] = []
-    if reranking is not None:
-        parts += [reranking.reranker, reranking.stage]
-    if expanding is not None:
-        parts += [expanding.chat, expanding.stage]
-    closers = [close for one in (*parts, store) if (close := getattr(one, "close", None))]
-    return Stages(store, reranking, expanding, tuple(closers))
+        if self._store is None:
+            self._store = open_stage_store(settings)
+            self._closers.callback(self._store.close)
+        limits = StageLimits(seconds, setting, settings.stages.failures)
+        stage = Stage(name, model.name, self._store, limits)
+        self._closers.callback(stage.close)
+        if close := getattr(model, "close", None):
+            self._closers.callback(close)
+        return stage
 
+    def _reranking(self, stores: Stores, settings: Settings) -> Reranking:
+        from twolane.ranking.reranking import Reranking
+        from twolane.results.results import passages_to_read
 
-def _expanding(settings: Settings, store: StageStore) -> Expanding:
-    from twolane.embedding.stages import Stage, StageLimits
-    from twolane.ranking.expanding import Expanding
+        rerank, way = settings.rerank, settings.experiment.reranking
+        reranker = open_reranker(settings)
+        return Reranking(
+            reranker,
+            self._stage("rerank", reranker, rerank.seconds, settings, "rerank.seconds"),
+            partial(
+                passages_to_read,
+                stores.documents,
+                whole=way == "replace-whole",
+                letters=_SHORT_PASSAGE if way == "replace" else None,
+            ),
+            rerank.documents,
+            rerank.weight,
+            replaces=way != "blend",
+        )
 
-    expand, chat = settings.expand, open_chat(settings)
-    limits = StageLimits(expand.seconds, "expand.seconds", settings.stages.failures)
-    return Expanding(chat, Stage("expand", chat.name, store, limits), expand.confident)
+    def _expanding(self, settings: Settings) -> Expanding:
+        from twolane.ranking.expanding import Expanding
 
+        chat, stage = self._chat("expand", settings.expand, settings, "expand")
+        return Expanding(chat, stage, settings.expand.confident)
 
-def _reranking(stores: Stores, settings: Settings, store: StageStore) -> Reranking:
-    from twolane.embedding.stages import Stage, StageLimits
-    from twolane.ranking.reranking import Reranking
-    from twolane.results.answers import passages_to_read
+    def _summarizing(self, stores: Stores, settings: Settings) -> Summarizing:
+        from twolane.embedding.pipeline.summarizing import Summarizing
 
-    rerank, way = settings.rerank, settings.experiment.reranking
-    reranker = open_reranker(settings)
-    limits = StageLimits(rerank.seconds, "rerank.seconds", settings.stages.failures)
-    passages = partial(
-        passages_to_read,
-        stores.documents,
-        whole=way == "replace-whole",
-        letters=_SHORT_PASSAGE if way == "replace" else None,
-    )
-    return Reranking(
-        reranker,
-        Stage("rerank", reranker.name, store, limits),
-        passages,
-        rerank.documents,
-        rerank.weight,
-        replaces=way != "blend",
-    )
+        chat, stage = self._chat("summarize", settings.summaries, settings, "summaries")
+        return Summarizing(stores.documents, settings, chat, stage)
+
+    def _chat(
+        self, name: str, wanted: Expand | Summaries, settings: Settings, group: str
+    ) -> tuple[Chat, Stage]:
+        chat = open_chat(wanted, group)
+        return chat, self._stage(name, chat, wanted.seconds, settings, f"{group}.seconds")

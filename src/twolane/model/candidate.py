@@ -16,10 +16,11 @@ from twolane.model.answer import Contribution, Feature, Lane
 class PassageTerms(NamedTuple):
     """What one passage of a body holds of a query.
 
-    The terms, how many pairs of words that follow each other in the query stand side by side, and
-    how often terms occur in all.
+    Its place in the body, the terms, how many pairs of words that follow each other in the query
+    stand side by side, and how often terms occur in all.
     """
 
+    place: int
     terms: frozenset[str]
     pairs: int
     occurrences: int
@@ -32,7 +33,8 @@ class DocumentTerms:
     `frequencies` are how often each field holds a term, and `lengths` how many words the fields
     have, both in the order of `FIELDS`; terms that no field holds are left out.
     A term that was asked for as a prefix is spelled as in `Word.keys`.
-    `passages` are the passages of the body in order, if the document is told in detail.
+    `passages` are those passages of the body that hold any term, in order, if the document is told
+    in detail.
     `adjacent` are the places in the query's sequence of words at which a word and the next one
     stand side by side in the body.
     """

@@ -1,4 +1,7 @@
-"""What is asked: the words and demands of a query, and the scope it is asked in."""
+"""What is asked: the words and demands of a query, and the scope it is asked in.
+
+A filter says what a document must be, whatever words it holds; a clause says what it must hold.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,110 @@ from datetime import datetime
 from enum import StrEnum
 
 from twolane.model.document import Kind
-from twolane.model.filters import Filter
+from twolane.model.errors import NotPermitted
+
+
+class Trait(StrEnum):
+    """What a document is one of, or has some of."""
+
+    KIND = "kind"
+    COLLECTION = "collection"
+    TAG = "tag"
+    PATH = "path"
+    LANGUAGE = "lang"
+
+
+class Time(StrEnum):
+    """When something happened to a document."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    USED = "used"
+
+
+class Part(StrEnum):
+    """What a document may have or lack."""
+
+    URL = "url"
+    TAG = "tag"
+    ALIAS = "alias"
+    HEADING = "heading"
+    LINK = "link"
+    DESCRIPTION = "description"
+    SUMMARY = "summary"
+    BODY = "body"
+    ARGUMENT = "argument"
+    PATH = "path"
+    LANGUAGE = "lang"
+    PROPERTY = "property"
+    CREATED = "created"
+    UPDATED = "updated"
+    USED = "used"
+    ARCHIVED = "archived"
+
+
+class Measure(StrEnum):
+    """As what a property's value is compared."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    MOMENT = "moment"
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The trait is one of the values; tags and paths also match what is below them."""
+
+    trait: Trait
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class During:
+    """It happened at `start` or later, and before `end`; what never happened is at no time."""
+
+    time: Time
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Having:
+    """The part is there and not empty."""
+
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Values from `low` to `high`, without the ends where `above` or `below` says so.
+
+    Texts are folded, moments are seconds since 1970.
+    """
+
+    measure: Measure
+    low: str | float | None = None
+    high: str | float | None = None
+    above: bool = False
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """The property has a value, in one of the spans if there are any; `name` is its key."""
+
+    name: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Except:
+    """The filter does not hold."""
+
+    filter: Filter
+
+
+Filter = Among | During | Having | Valued | Except
 
 
 class Capability(StrEnum):
@@ -134,3 +240,9 @@ EVERYBODY = Scope()
 
 # All documents that can be found, for ids that were found in a scope before.
 ANYWHERE = Scope(archived=True)
+
+
+def require(scope: Scope, capability: Capability) -> None:
+    """Raise NotPermitted unless the scope has the capability."""
+    if capability not in scope.capabilities:
+        raise NotPermitted(capability)

@@ -11,6 +11,8 @@ and raises TooSlow when that is over.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from twolane.ports.documents import DocumentStore
@@ -27,6 +29,8 @@ class Stores:
 
     `replica` is the same library on another server, which searches ask where there is one; it may
     be a moment behind.
+    All that a thread reads inside of `snapshot` is of one state where the store can do so, which is
+    also quicker; it is not for blocks that wait for others.
     """
 
     documents: DocumentStore
@@ -36,6 +40,7 @@ class Stores:
     maintenance: Maintenance
     tokens: Tokens
     replica: Stores | None = None
+    snapshot: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def searched(self) -> Stores:

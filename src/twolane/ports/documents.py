@@ -88,18 +88,15 @@ class Among(StrEnum):
 class Stats:
     """The documents in a scope that can be found, in numbers and names.
 
-    `languages` counts documents; `properties` are the names of all properties; `chunks` is 0
-    unless they were to be counted.
-    `bytes` is the size of all that is kept.
-    `revision` is a name for all documents: another one whenever any of them changes.
+    `languages` counts documents; `properties` are the names of all properties.
+    `chunks`, and `bytes`, the size of all that is kept, are 0 unless details were asked for.
     """
 
     documents: int
     languages: Mapping[str, int]
     kinds: frozenset[Kind]
     properties: frozenset[str]
-    bytes: int
-    revision: str
+    bytes: int = 0
     chunks: int = 0
 
 
@@ -245,10 +242,13 @@ class DocumentStore(Protocol):
         links between notes say it; else those with the first name among their aliases.
         """
 
-    def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:
+    def revision(self) -> str:
+        """A name for all documents: another one whenever any of them changes; costs nothing."""
+
+    def stats(self, scope: Scope, *, detail: bool = False) -> Stats:
         """Counts and names over the documents in scope; cheap for every query if nothing changed.
 
-        With `chunks` these are counted, too, which takes a look at all of them.
+        With `detail` passages are counted, too, and bytes, which takes a look at all of them.
         """
 
     def receipt(self, owner: str, key: str) -> Receipt | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twolane.model.scope import EVERYBODY
 from twolane.model.space import Generation, GenerationState
 from twolane.ports import Stores
 from twolane.ports.queue import EmbeddingQueue
@@ -46,4 +45,4 @@ def revision(stores: Stores) -> str:
     """A name for all that a search can see; another one whenever any of it changes."""
     held = stores.vectors.generations()
     told = ",".join(f"{one.number}{one.state}{one.revision}" for one in held)
-    return f"{stores.documents.stats(EVERYBODY).revision} {told}"
+    return f"{stores.documents.revision()} {told}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twolane.model.document import FIELDS, Kind
-from twolane.model.filters import Part
+from twolane.model.scope import Part
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,25 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from twolane.model.document import Kind
-from twolane.model.filters import Among, During, Except, Filter, Having, Part, Time, Trait, Valued
-from twolane.model.scope import All, Clause, Scope
+from twolane.model.scope import (
+    All,
+    Among,
+    Clause,
+    During,
+    Except,
+    Filter,
+    Having,
+    Part,
+    Scope,
+    Time,
+    Trait,
+    Valued,
+)
 from twolane.query.dates import beginning, window
 from twolane.query.values import valued
-from twolane.text.function_words import FUNCTION_WORDS
-from twolane.text.globs import matches_any
+from twolane.text.languages import FUNCTION_WORDS, USUAL
+from twolane.text.names import matches_any
 from twolane.text.property_values import ELSEWHERE, property_key
-from twolane.text.scripts import USUAL
 from twolane.text.tokens import SNOWBALL
 
 T = TypeVar("T")

@@ -9,12 +9,22 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
 from twolane.model.errors import BadInput
-from twolane.model.filters import Among, Except, Trait, Valued
-from twolane.model.scope import All, Clause, Either, InField, Scope, Without
+from twolane.model.scope import (
+    All,
+    Among,
+    Clause,
+    Either,
+    Except,
+    InField,
+    Scope,
+    Trait,
+    Valued,
+    Without,
+)
 from twolane.query import parse
 from twolane.query.filter_names import FILTERS
 from twolane.query.filters import Filters, merged, narrowed, read_filter
-from twolane.text.function_words import FUNCTION_WORDS
+from twolane.text.languages import FUNCTION_WORDS
 
 
 def scope_from(

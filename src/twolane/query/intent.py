@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from twolane.text.scripts import script_of
+from twolane.text.languages import script_of
 from twolane.text.tokens import tokens
 
 

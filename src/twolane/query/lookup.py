@@ -13,8 +13,7 @@ from twolane.model.errors import AmbiguousDocument, NoSuchDocument
 from twolane.model.scope import Scope
 from twolane.ports.documents import DocumentStore
 from twolane.ports.lexical import LexicalIndex
-from twolane.text.links import EXTENSIONS
-from twolane.text.names import loose
+from twolane.text.names import EXTENSIONS, loose
 from twolane.text.tokens import fold
 
 # A name that is like another one shares so many letters in a row with it somewhere.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from twolane.model.answer import MissingTag
-from twolane.model.filters import Among, Trait
-from twolane.model.scope import Scope
+from twolane.model.scope import Among, Scope, Trait
 from twolane.ports.documents import DocumentStore
 from twolane.text.tokens import fold
 

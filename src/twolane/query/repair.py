@@ -19,18 +19,16 @@ from twolane.model.answer import Repair
 from twolane.model.scope import Scope, Word
 from twolane.ports.lexical import LexicalIndex, Likeness
 from twolane.query import Query
-from twolane.text.right_words import (
+from twolane.text.languages import script_of
+from twolane.text.spelling import (
     are_kin,
     are_twins,
-    is_compound_with,
-    is_rare,
-    is_right,
-)
-from twolane.text.scripts import script_of
-from twolane.text.spelling import (
     begins_rightly,
     consonants,
     in_cyrillic,
+    is_compound_with,
+    is_rare,
+    is_right,
     other_layout,
     rough,
     tolerance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from twolane.model.filters import Measure, Span, Valued
+from twolane.model.scope import Measure, Span, Valued
 from twolane.query.dates import is_absolute, window
 from twolane.text.property_values import number_of, property_key, value_text
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from twolane.model.scope import Word
-from twolane.text.scripts import script_of
+from twolane.text.languages import script_of
 from twolane.text.tokens import (
     Token,
     is_function_word,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from twolane.model.space import Generation
 from twolane.ports.vectors import VectorIndex
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 
-from twolane.embedding.chat.prompts import prompt_of
+from twolane.embedding.chat.asking import ask_chat
 from twolane.embedding.stages import Stage
 from twolane.model.errors import StageError
-from twolane.ports.chat import Chat, Reply
+from twolane.ports.chat import Chat
 from twolane.ranking.phrasings import NAMES, Phrasings
 from twolane.ranking.rankings import Ranking
 
@@ -46,21 +46,7 @@ class Expanding:
         An answer is kept, so that the same query is not asked about twice.
         """
         text = " ".join(meaning.split())[:_LONGEST_QUERY]
-        prompt, store = prompt_of("expand"), self.stage.store
-        key = prompt.key(self.chat.name, text)
-        known = store.answer(self.stage.name, key)
-        if known is not None:
-            return read_phrasings(known)
-
-        def ask() -> Reply:
-            reply = self.chat.complete(prompt.instructions, text, most_tokens=_MOST_TOKENS)
-            # What cannot be read is a failure of the model, and is not kept.
-            read_phrasings(reply.text)
-            return reply
-
-        reply = self.stage.ask(ask, lambda reply: reply.tokens)
-        store.keep(key, reply.text)
-        return read_phrasings(reply.text)
+        return ask_chat(self.chat, self.stage, text, read_phrasings, most_tokens=_MOST_TOKENS)
 
 
 def read_phrasings(text: str) -> Phrasings:
@@ -77,7 +63,11 @@ def read_phrasings(text: str) -> Phrasings:
         raise StageError("the chat model's answer holds no JSON object")
     names = [one.name for one in fields(Phrasings)]
     given = {name: " ".join(said[name].split()) for name in names if _is_text(said.get(name))}
-    wordings = {name: one for name, one in given.items() if one and one.isprintable()}
+    wordings = {
+        name: one
+        for name, one in given.items()
+        if one.isprintable() and any(sign.isalnum() for sign in one)
+    }
     if not wordings:
         raise StageError("the chat model's answer holds no wording")
     return Phrasings(**wordings)

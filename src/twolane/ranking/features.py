@@ -90,15 +90,13 @@ class WordFeatures:
                 below.append((keys, trust))
         best = (0.0, 0, 0)
         place = None
-        for at, passage in enumerate(document.passages):
-            if not passage.occurrences:
-                continue
+        for passage in document.passages:
             held = 0.0
             for keys, trust in below:
                 if not passage.terms.isdisjoint(keys):
                     held += trust
             if place is None or (held, passage.pairs, passage.occurrences) > best:
-                best, place = (held, passage.pairs, passage.occurrences), at
+                best, place = (held, passage.pairs, passage.occurrences), passage.place
         return above + best[0], place
 
     def _title(self, document: DocumentTerms) -> float:

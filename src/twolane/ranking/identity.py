@@ -16,8 +16,8 @@ from twolane.model.answer import Feature, Lane
 from twolane.model.candidate import Candidate, Names
 from twolane.model.scope import Scope
 from twolane.ports.lexical import LexicalIndex
+from twolane.text.languages import script_of
 from twolane.text.names import key, keys
-from twolane.text.scripts import script_of
 from twolane.text.spelling import in_cyrillic, other_layout, rough
 
 # Nobody types a longer name, and comparing takes time.

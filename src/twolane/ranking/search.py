@@ -36,8 +36,7 @@ from twolane.model.errors import (
     StoreError,
     TooSlow,
 )
-from twolane.model.permissions import require
-from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.model.space import Generation
 from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery, QueryAnalyzer
@@ -126,7 +125,8 @@ class Searcher:
         mode: Mode = Mode.HYBRID,
     ) -> AnalyzedQuery:
         """What the text asks for in the scope, where relative dates count from `now`."""
-        return self._analyzer.analyze(text, scope or Scope(), mode=mode, now=now)
+        with self._stores.snapshot():
+            return self._analyzer.analyze(text, scope or Scope(), mode=mode, now=now)
 
     def open_ended(self, text: str, scope: Scope) -> str:
         """The text with its last word as the beginning of one, for somebody who types still."""
@@ -245,7 +245,7 @@ class Searcher:
                 one.foreign = bool(one.languages) and own.isdisjoint(one.languages)
         measured = list(candidates.values())
         # What is not measured in time stays missing; the answer says that it was late.
-        with suppress(TooSlow):
+        with suppress(TooSlow), self._stores.snapshot():
             if lanes.lexical is not None:
                 lanes.lexical.measure(measured)
             if lanes.dense is not None:
@@ -316,22 +316,8 @@ class Searcher:
         waiting: Future[_Dense] | LaneResult | None = None
         if Lane.DENSE in plan.weights and query.parsed.meaning:
             waiting = self._start_dense(query, pool, caller)
-        found: dict[Lane, LaneResult] = {}
-        lexical = None
-        if Lane.LEXICAL in plan.weights:
-            lexical = LexicalLane(
-                self._stores.lexical,
-                query,
-                common_share=self._settings.ranking.common_share,
-                relaxation=self._settings.experiment.relaxation,
-            )
-            found[Lane.LEXICAL] = in_time(partial(lexical.candidates, pool))
-        if Lane.IDENTITY in plan.weights and query.literal:
-            found[Lane.IDENTITY] = self._by_letters(named_candidates, query, _FEW)
-        silent = not any(one.candidates for one in found.values())
-        wants_exact = Lane.EXACT in plan.weights or (Lane.EXACT in plan.fallback and silent)
-        if query.literal and wants_exact:
-            found[Lane.EXACT] = self._by_letters(exact_candidates, query, pool)
+        with self._stores.snapshot():
+            lexical, found = self._by_words(query, plan, pool)
         dense = None
         if waiting is not None:
             found[Lane.DENSE], dense = self._finish_dense(waiting)
@@ -349,6 +335,28 @@ class Searcher:
             lexical = None
         ran = {lane: one for lane, one in found.items() if not one.failure}
         return _Lanes(lexical, dense), ran, degraded
+
+    def _by_words(
+        self, query: AnalyzedQuery, plan: Plan, pool: int
+    ) -> tuple[LexicalLane | None, dict[Lane, LaneResult]]:
+        """What the lanes find that need no model, and the one that measures words."""
+        found: dict[Lane, LaneResult] = {}
+        lexical = None
+        if Lane.LEXICAL in plan.weights:
+            lexical = LexicalLane(
+                self._stores.lexical,
+                query,
+                common_share=self._settings.ranking.common_share,
+                relaxation=self._settings.experiment.relaxation,
+            )
+            found[Lane.LEXICAL] = in_time(partial(lexical.candidates, pool))
+        if Lane.IDENTITY in plan.weights and query.literal:
+            found[Lane.IDENTITY] = self._by_letters(named_candidates, query, _FEW)
+        silent = not any(one.candidates for one in found.values())
+        wants_exact = Lane.EXACT in plan.weights or (Lane.EXACT in plan.fallback and silent)
+        if query.literal and wants_exact:
+            found[Lane.EXACT] = self._by_letters(exact_candidates, query, pool)
+        return lexical, found
 
     def _by_letters(
         self, find: Callable[..., list[Candidate]], query: AnalyzedQuery, limit: int
@@ -403,9 +411,8 @@ class Searcher:
             vector = vector / max(float(vector @ vector) ** 0.5, 1e-9)
         known = self.model.of_space(generation.space)
         # Embedding has a time of its own, `embed_seconds`, and does not use up the lane's.
-        with deadlines.within(self.deadline()):
-            # Of all documents the counts are known; of a scope they would be counted anew.
-            documents = self._stores.documents.stats(ANYWHERE).revision
+        with deadlines.within(self.deadline()), self._stores.snapshot():
+            documents = self._stores.documents.revision()
             usual = self._background.usual(self._as_it_is(generation), known.usual, documents)
             if known.is_fitted:
                 # The weights were fitted to similarities as the space has them.

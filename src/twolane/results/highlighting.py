@@ -1,5 +1,6 @@
-"""The piece of a text that shows the words of a query best, as HTML with the words marked.
+"""Words of a query in a text: where they stand, and the piece that shows them best, as HTML.
 
+A text's own word forms are found: `running` for the query `run`, `помидорами` for `помидор`.
 The HTML made here is escaped, and its only tag is `<mark>`.
 """
 
@@ -7,12 +8,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
-from functools import reduce
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import groupby, pairwise
 from operator import or_
+from typing import NamedTuple
 
-from twolane.results.mentions import Mention
+from twolane.model.scope import Word
+from twolane.text.languages import USUAL, script_for
+from twolane.text.tokens import stream, streams, terms_of, tokens
 
 # How far a cut may move to reach a word boundary; scripts without spaces are cut where they are.
 _REACH = 40
@@ -28,12 +33,7 @@ _SENTENCE = re.compile("[.!?…][\"'”’»)]* +|[。！？][」』”）]*")
 
 def one_line(text: str) -> str:
     """The text as it can be shown: one line, single spaces, nothing that steers the display."""
-    # Most texts are already words with single blanks between them, in lines, which is cheaper to
-    # see than to make: of all white space only the blank can be printed.
-    line = " ".join(filter(None, text.split("\n"))).strip(" ")
-    if line.isprintable() and "  " not in line:
-        return line
-    return " ".join(_UNSHOWN.sub(" ", " ".join(text.split())).split())
+    return " ".join(_UNSHOWN.sub(" ", text).split())
 
 
 def snippet(text: str, found: Sequence[Mention], length: int) -> str:
@@ -82,7 +82,10 @@ def _cluster(found: Sequence[Mention], length: int) -> tuple[int, int]:
     """
     best = (0, 0, 0)
     span = (0, 0)
-    beside = [_stand_beside(one, other) for one, other in pairwise(found)]
+    beside = [
+        other.start - one.end <= _BESIDE and other.words != one.words
+        for one, other in pairwise(found)
+    ]
     left = 0
     for right, mention in enumerate(found):
         while left < right and mention.end - found[left].start > length:
@@ -93,10 +96,6 @@ def _cluster(found: Sequence[Mention], length: int) -> tuple[int, int]:
             best = score
             span = (found[left].start, min(mention.end, found[left].start + length))
     return span
-
-
-def _stand_beside(one: Mention, other: Mention) -> bool:
-    return other.start - one.end <= _BESIDE and other.words != one.words
 
 
 def _beginning(text: str, first: int, last: int, length: int) -> int:
@@ -118,3 +117,157 @@ def _beginning(text: str, first: int, last: int, length: int) -> int:
     lead = max(earliest, min(first - room // 3, latest))
     space = text.find(" ", max(0, lead - 1), min(first, lead + _REACH))
     return lead if space < 0 else space + 1
+
+
+class Mention(NamedTuple):
+    """A place in a text where sought words stand; `words` has bit i set for the i-th of them."""
+
+    start: int
+    end: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """The words to look for, each once.
+
+    `stems` and `beginnings` tell which words a stem answers, as bits;
+    `needles` are the same words as they stand in a stream of stems.
+    """
+
+    stems: Mapping[str, int]
+    beginnings: tuple[tuple[str, int], ...]
+    needles: tuple[str, ...]
+
+    def answered_by(self, stem: str) -> int:
+        """The words that the stem answers, as bits."""
+        bits = self.stems.get(stem, 0)
+        for beginning, bit in self.beginnings:
+            if stem.startswith(beginning):
+                bits |= bit
+        return bits
+
+    def may_be_in(self, stems: str) -> bool:
+        """Whether a stream holds any of the words."""
+        return any(needle in stems for needle in self.needles)
+
+
+def sought(marks: Sequence[Word]) -> Sought:
+    """What to look for to find the marks; a word twice among them is one word."""
+    words = list(dict.fromkeys((word.terms, word.prefix) for word in marks))
+    stems: dict[str, int] = {}
+    beginnings = []
+    for at, (terms, prefix) in enumerate(words):
+        for term in terms:
+            if prefix:
+                beginnings.append((term, 1 << at))
+            else:
+                stems[term] = stems.get(term, 0) | 1 << at
+    needles = tuple(
+        f" {term}" if prefix else f" {term} " for terms, prefix in words for term in terms
+    )
+    return Sought(stems, tuple(beginnings), needles)
+
+
+def spellings(languages: Iterable[str | None]) -> tuple[str | None, ...]:
+    """The languages in which a text's words have to be stemmed to find them as the index does.
+
+    None stands for the usual language of each script.
+    """
+    known = {language for language in languages if language is not None}
+    # Words of a script are stemmed by its usual language anyway.
+    return (None, *sorted(one for one in known if USUAL.get(script_for(one)) != one))
+
+
+def mentions(text: str, words: Sought, languages: Iterable[str | None]) -> list[Mention]:
+    """The places of the words in the text, in order and apart from each other."""
+    if not words.needles:
+        return []
+    places: list[Mention] = []
+    for language in spellings(languages):
+        places += _mentions(text, words, language)
+    return _apart(places) if places else places
+
+
+def _mentions(text: str, words: Sought, language: str | None) -> Iterator[Mention]:
+    """The mentions in a text by the stems of one language, overlapping or not."""
+    written = text.split(" ")
+    stems = streams(written, language)
+    # Most texts that are shown hold few of the words, and this is the fastest way to see it.
+    if not words.may_be_in("".join(stems)):
+        return
+    start = 0
+    for word, stem in zip(written, stems, strict=True):
+        if words.may_be_in(stem):
+            yield from _placed(word, stem.split(), start, words, language)
+        start += len(word) + 1
+
+
+def _placed(
+    text: str, stems: Sequence[str], offset: int, words: Sought, language: str | None
+) -> Iterator[Mention]:
+    """The mentions in a text with these stems, moved by the offset."""
+    found = tokens(text)
+    if len(found) == len(stems):
+        for token, stem in zip(found, stems, strict=True):
+            if bits := words.answered_by(stem):
+                yield Mention(offset + token.start, offset + token.end, bits)
+    else:
+        # Some token has several stems: its script is written without spaces.
+        for token in found:
+            yield from _inside(token.text, offset + token.start, words, language)
+
+
+def _inside(token: str, offset: int, words: Sought, language: str | None) -> Iterator[Mention]:
+    """The mentions in one token, which may hold several stems."""
+    stems = stream(token, language)
+    if not words.may_be_in(stems):
+        return
+    several = len(stems.split()) > 1
+    for start, end in _pieces(token) if several else [(0, len(token))]:
+        bits = _answered(token[start:end], words, language)
+        if not bits:
+            continue
+        if _is_unbroken(token[start]) and bits == _answered(token[start], words, language):
+            # One character is sought, and the pair only begins with it.
+            yield Mention(offset + start, offset + start + 1, bits)
+        else:
+            yield Mention(offset + start, offset + end, bits)
+
+
+def _answered(text: str, words: Sought, language: str | None) -> int:
+    bits = 0
+    for (stem,) in terms_of(text, (language,)):
+        bits |= words.answered_by(stem)
+    return bits
+
+
+def _pieces(token: str) -> Iterator[tuple[int, int]]:
+    """The parts of a token that are stemmed apart: pairs of characters, and words between."""
+    start = 0
+    for unbroken, run in groupby(token, _is_unbroken):
+        end = start + len(list(run))
+        if unbroken:
+            for at in range(start, max(start + 1, end - 1)):
+                yield at, min(at + 2, end)
+        else:
+            yield start, end
+        start = end
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_unbroken(char: str) -> bool:
+    """Whether the character belongs to a script that is cut into pairs."""
+    return len(terms_of(char * 3, ())) > 1
+
+
+def _apart(places: list[Mention]) -> list[Mention]:
+    """The mentions in order, those that overlap made one."""
+    apart: list[Mention] = []
+    for place in sorted(places):
+        if apart and place.start < apart[-1].end:
+            last = apart[-1]
+            apart[-1] = Mention(last.start, max(last.end, place.end), last.words | place.words)
+        else:
+            apart.append(place)
+    return apart

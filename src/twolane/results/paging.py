@@ -1,25 +1,34 @@
-"""Answers page by page, in any order: the best first, or a sorted list."""
+"""Answers page by page, in any order: the best first, or a sorted list.
+
+A cursor says where a caller stopped reading, as a text that only we read.
+That of a sorted list names the last document by what it is sorted by and its id.
+That of a ranking names all documents that were shown, by a few bytes each: scores and ranks move
+whenever a document changes, and what was shown does not.
+Either says which question it belongs to, and when that was asked if it has dates, like `30d`.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
+import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
-from twolane.model import deadlines
 from twolane.model.answer import Answer, Degradation, Lane, Mode, Order, Place, Sort
 from twolane.model.candidate import Candidate
-from twolane.model.errors import BadInput, TooSlow
-from twolane.model.permissions import require
-from twolane.model.scope import All, Capability, Clause, Phrase, Scope
-from twolane.ports.documents import DocumentStore
+from twolane.model.errors import BadCursor, BadInput, TooSlow
+from twolane.model.scope import All, Capability, Clause, Measure, Phrase, Scope, Span, require
+from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery
 from twolane.ranking.model import likely
 from twolane.ranking.search import Searcher
-from twolane.results.answers import answer_of, descriptions, shown_results
-from twolane.results.cursors import Cursor, has_moments, question, read_cursor, short, write_cursor
+from twolane.results.results import answer_of, descriptions, shown_results
 
 # A ranking is read this far; further on it says nothing, and a sorted list has no end.
 DEEPEST = 1000
@@ -28,8 +37,9 @@ DEEPEST = 1000
 class Pages:
     """Turns the pages of answers; keeps nothing between them."""
 
-    def __init__(self, documents: DocumentStore, searcher: Searcher, pool: int) -> None:
-        self._documents = documents
+    def __init__(self, stores: Stores, searcher: Searcher, pool: int) -> None:
+        self._documents = stores.documents
+        self._snapshot = stores.snapshot
         self._searcher = searcher
         self._pool = pool
 
@@ -50,49 +60,88 @@ class Pages:
         Words rank where nothing else sorts; in a sorted list every word must be there.
         """
         require(scope, Capability.SEARCH)
-        started = time.perf_counter()
+        started, now = time.perf_counter(), datetime.now(UTC)
         query = self._searcher.analyze(text, scope, mode=mode)
         sort = _sort(query, order, mode)
         if order.reverse and sort == Sort.RELEVANCE:
             raise BadInput("relevance goes one way only; sort by updated, created, used or title")
-        name = question(text, scope, mode, sort, order.reverse)
-        now = datetime.now(UTC) if has_moments(query.scope) else None
-        cursor = read_cursor(order.cursor, name) if order.cursor else Cursor(now)
-        if order.cursor and cursor.asked:
+        cursor = Cursor()
+        if order.cursor:
+            name = question(text, scope, mode, sort, order.reverse)
+            cursor = read_cursor(order.cursor, name)
+        if cursor.asked_at:
             # Dates like `30d` count from when the first page was asked for.
-            query = self._searcher.analyze(text, scope, cursor.asked, mode=mode)
-        turn = _Turn(text, scope, mode, limit, min_relevance, sort, order.reverse, cursor, query)
-        answer, rest = self._ranked(turn) if sort == Sort.RELEVANCE else self._listed(turn)
+            query = self._searcher.analyze(text, scope, cursor.asked_at, mode=mode)
+        if sort == Sort.RELEVANCE:
+            answer, rest = self._ranked(
+                text, scope, query, cursor, mode=mode, limit=limit, min_relevance=min_relevance
+            )
+        else:
+            answer, rest = self._listed(
+                text, query, cursor, mode=mode, limit=limit, sort=sort, reverse=order.reverse
+            )
+        following = None
+        if rest is not None:
+            if rest.asked_at is None and has_moments(query.scope):
+                rest = replace(rest, asked_at=now)
+            following = write_cursor(rest, question(text, scope, mode, sort, order.reverse))
         took = (time.perf_counter() - started) * 1000
-        return replace(answer, took_ms=took, next=write_cursor(rest, name) if rest else None)
+        return replace(answer, took_ms=took, next=following)
 
-    def _ranked(self, turn: _Turn) -> tuple[Answer, Cursor | None]:
-        seen = turn.cursor.seen
-        wanted = min(len(seen) + turn.limit, DEEPEST)
-        ranking = self._searcher.rank(
-            turn.text, turn.scope, mode=turn.mode, limit=wanted, query=turn.query
-        )
-        found = likely(ranking.candidates, turn.min_relevance)
+    def _ranked(
+        self,
+        text: str,
+        scope: Scope,
+        query: AnalyzedQuery,
+        cursor: Cursor,
+        *,
+        mode: Mode,
+        limit: int,
+        min_relevance: float,
+    ) -> tuple[Answer, Cursor | None]:
+        """The best that were not seen, and where to go on if there may be more."""
+        seen = cursor.seen
+        wanted = min(len(seen) + limit, DEEPEST)
+        ranking = self._searcher.rank(text, scope, mode=mode, limit=wanted, query=query)
+        found = likely(ranking.candidates, min_relevance)
         rest = [one for one in found if not seen or short(one.id) not in seen]
-        shown = rest[: turn.limit]
+        shown = rest[:limit]
         # A lane that brought all it may bring has perhaps more.
         full = any(lane.hits >= max(self._pool, wanted) for lane in ranking.lanes)
-        more = len(rest) > turn.limit or (full and shown and not turn.min_relevance)
-        answer = answer_of(self._documents, turn.text, turn.mode, ranking, shown)
+        more = len(rest) > limit or (full and shown and not min_relevance)
+        with self._snapshot():
+            answer = answer_of(self._documents, text, mode, ranking, shown)
         if not more or wanted >= DEEPEST:
             return answer, None
-        return answer, replace(turn.cursor, seen=seen | {short(one.id) for one in shown})
+        return answer, replace(cursor, seen=seen | {short(one.id) for one in shown})
 
-    def _listed(self, turn: _Turn) -> tuple[Answer, Cursor | None]:
-        query, scope = turn.query, _demanding(turn.query)
-        places, found, degraded = self._places(scope, turn)
-        shown = places[: turn.limit]
-        with deadlines.time_to_show():
-            listed = [Candidate(one.id) for one in shown]
-            results = shown_results(self._documents, listed, query.parsed)
+    def _listed(
+        self,
+        text: str,
+        query: AnalyzedQuery,
+        cursor: Cursor,
+        *,
+        mode: Mode,
+        limit: int,
+        sort: Sort,
+        reverse: bool,
+    ) -> tuple[Answer, Cursor | None]:
+        """The next of a sorted list, and where to go on; nothing if it takes too long."""
+        list_from = partial(self._documents.list, _demanding(query), sort, reverse=reverse)
+        places: Sequence[Place] = ()
+        found: Sequence[Place] = ()
+        degraded: tuple[Degradation, ...] = ()
+        try:
+            places = list_from(after=cursor.after, limit=limit + 1)
+            found = list_from(after=None, limit=DEEPEST)
+        except TooSlow as error:
+            places, degraded = (), (Degradation(Lane.LEXICAL, error.reason),)
+        shown = places[:limit]
+        listed = [Candidate(place.id) for place in shown]
+        results = shown_results(self._documents, listed, query.parsed)
         answer = Answer(
-            query=turn.text,
-            mode=turn.mode,
+            query=text,
+            mode=mode,
             lanes=(),
             degraded=degraded,
             generation=None,
@@ -101,38 +150,10 @@ class Pages:
             repairs=query.repairs,
             misread=query.parsed.misread,
             intent=str(query.intent),
-            found=tuple(one.id for one in found),
+            found=tuple(place.id for place in found),
             collections=descriptions(self._documents, results),
         )
-        if len(places) <= turn.limit:
-            return answer, None
-        return answer, replace(turn.cursor, after=shown[-1])
-
-    def _places(
-        self, scope: Scope, turn: _Turn
-    ) -> tuple[Sequence[Place], Sequence[Place], tuple[Degradation, ...]]:
-        """The places of the page, those of the whole list, and why there are none if it is late."""
-        list_from = partial(self._documents.list, scope, turn.sort, reverse=turn.reverse)
-        try:
-            places = list_from(after=turn.cursor.after, limit=turn.limit + 1)
-            return places, list_from(after=None, limit=DEEPEST), ()
-        except TooSlow as error:
-            return [], [], (Degradation(Lane.LEXICAL, error.reason),)
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """One page of one question."""
-
-    text: str
-    scope: Scope
-    mode: Mode
-    limit: int
-    min_relevance: float
-    sort: Sort
-    reverse: bool
-    cursor: Cursor
-    query: AnalyzedQuery
+        return answer, replace(cursor, after=shown[-1]) if len(places) > limit else None
 
 
 def _demanding(query: AnalyzedQuery) -> Scope:
@@ -161,3 +182,101 @@ def _sort(query: AnalyzedQuery, order: Order, mode: Mode) -> Sort:
             "asks for something else; leave out the mode, or sort by relevance"
         )
     return sort
+
+
+_VERSION = 1
+_CHECK = 4
+_BYTES = 6
+
+# No cursor that we write is longer; decoding must not be a way to fill the memory.
+_LONGEST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where to go on: after a place of a list, or with what was not seen of a ranking."""
+
+    asked_at: datetime | None = None
+    after: Place | None = None
+    seen: frozenset[bytes] = frozenset()
+
+
+def short(id: str) -> bytes:
+    """The few bytes that stand for an id in a cursor."""
+    return hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
+
+
+def question(text: str, scope: Scope, mode: Mode, sort: Sort, reverse: bool) -> str:
+    """A name for a question, the same on every page although relative dates move on."""
+    said = json.dumps([text, _still(scope), mode.value, sort.value, reverse], default=str)
+    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def has_moments(scope: Scope) -> bool:
+    """Whether dates are part of the scope, so that it may depend on when it was made."""
+    return "moment" in json.dumps(_still(scope), default=str)
+
+
+def write_cursor(cursor: Cursor, question: str) -> str:
+    """The cursor as a text for this question."""
+    place = [cursor.after.key, cursor.after.id] if cursor.after else None
+    asked = cursor.asked_at.timestamp() if cursor.asked_at else None
+    head = json.dumps([_VERSION, question, asked, place]).encode()
+    body = head + b"\n" + b"".join(sorted(cursor.seen))
+    return base64.urlsafe_b64encode(_check(body) + body).rstrip(b"=").decode()
+
+
+def read_cursor(text: str, question: str) -> Cursor:
+    """The cursor that a text spells; BadCursor if it is none, or one of another question."""
+    body = _body(text)
+    head, _, seen = body.partition(b"\n")
+    try:
+        version, asks, asked, place = json.loads(head)
+    except (ValueError, TypeError):
+        raise BadCursor("this is no cursor of this version; start again without it") from None
+    if version != _VERSION:
+        raise BadCursor("the cursor was made by another version; start again without it")
+    if asks != question:
+        raise BadCursor(
+            "the cursor belongs to another search; give it with the same query, filters, mode and "
+            "sort as the page that it came with"
+        )
+    return Cursor(
+        datetime.fromtimestamp(asked, UTC) if asked is not None else None,
+        Place(*place) if place else None,
+        frozenset(seen[at : at + _BYTES] for at in range(0, len(seen), _BYTES)),
+    )
+
+
+def _body(text: str) -> bytes:
+    bare = text.strip()[: _LONGEST + 1]
+    try:
+        padded = bare.encode("ascii") + b"=" * (-len(bare) % 4)
+        raw = base64.b64decode(padded, altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        raw = b""
+    if len(bare) > _LONGEST or len(raw) <= _CHECK or _check(raw[_CHECK:]) != raw[:_CHECK]:
+        raise BadCursor(
+            "this is no cursor; copy all of `next` from the answer before, or start without it"
+        )
+    return raw[_CHECK:]
+
+
+def _check(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_CHECK).digest()
+
+
+def _still(value: Any) -> Any:
+    """A value without the moments in it, which move while a caller turns pages."""
+    if isinstance(value, datetime):
+        return "moment"
+    if isinstance(value, Span) and value.measure == Measure.MOMENT:
+        return ["moment", value.low is None, value.high is None]
+    if is_dataclass(value):
+        held = [_still(getattr(value, field.name)) for field in fields(value)]
+        return [type(value).__name__, *held]
+    if isinstance(value, frozenset):
+        return sorted(map(str, value))
+    if isinstance(value, tuple | list):
+        return [_still(one) for one in value]
+    return value

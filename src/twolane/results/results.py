@@ -1,20 +1,32 @@
-"""What the caller sees of a found document: the passage that won, as a snippet with marks."""
+"""What the caller sees of the documents that were found: the passage that won, as a snippet."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from twolane.ingest.chunking import embedded_text, lead_text, plain
 from twolane.ingest.chunking.boilerplate import own_sentence_at
 from twolane.model import deadlines
-from twolane.model.answer import Lane, Result
+from twolane.model.answer import Answer, Lane, Mode, Result
 from twolane.model.candidate import Candidate
 from twolane.model.document import Chunk, Document
-from twolane.model.scope import Word
-from twolane.results.highlighting import highlighted, one_line, snippet
-from twolane.results.mentions import Mention, Sought, mentions, sought
+from twolane.model.scope import ANYWHERE
+from twolane.ports.documents import DocumentStore, Part
+from twolane.query import Query
+from twolane.query.analyzer import AnalyzedQuery
+from twolane.ranking.rankings import Ranking
+from twolane.results.highlighting import (
+    Mention,
+    Sought,
+    highlighted,
+    mentions,
+    one_line,
+    snippet,
+    sought,
+)
+from twolane.text.substrings import places, spelled
 
 # One word may stand anywhere; so many in one passage are hardly there by chance.
 _SEVERAL = 2
@@ -23,73 +35,116 @@ _SEVERAL = 2
 _LENGTH = 240
 _OPENING = 150
 
+_SHOWN_PARTS = frozenset({Part.TEXT, Part.CHUNKS})
 
-def results_of(
-    candidates: Iterable[Candidate],
-    documents: Mapping[str, Document],
-    chunks: Mapping[str, Sequence[Chunk]],
-    marks: Sequence[Word],
-) -> tuple[Result, ...]:
-    """The results that show candidates; one that is not among the documents is left out.
 
-    Where the time of the question is over, no words are looked for, and how a document begins is
-    shown.
-    """
-    words, nothing = sought(marks), sought(())
-    return tuple(
-        _by_words_or_meaning(
-            one,
-            documents[one.id],
-            chunks.get(one.id, ()),
-            nothing if deadlines.is_over() else words,
-        )
-        for one in candidates
-        if one.id in documents
+def answer_of(
+    documents: DocumentStore, text: str, mode: Mode, ranking: Ranking, shown: Sequence[Candidate]
+) -> Answer:
+    """The answer that shows some of a ranking."""
+    query = ranking.query
+    results = shown_results(documents, shown, query.parsed, query.literal)
+    return Answer(
+        query=text,
+        mode=mode,
+        lanes=ranking.lanes,
+        degraded=ranking.degraded,
+        generation=ranking.generation,
+        took_ms=0.0,
+        results=results,
+        repairs=query.repairs,
+        misread=query.parsed.misread,
+        intent=str(query.intent),
+        found=ranking.found,
+        collections=descriptions(documents, results),
+        answerable=ranking.answerable,
+        plan=ranking.plan.weights,
     )
 
 
-def passage_to_read(
-    candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought
-) -> str:
-    """The passage that would be shown, whole, under its title and headings."""
-    chunk = _shown(candidate, document, chunks, words, _won_by_words(candidate))
-    text = document.body[chunk.start : chunk.end] if chunk else ""
-    if not text.strip():
-        text = lead_text(document.description, document.summary, document.arguments)
-    headings, boilerplate = (chunk.headings, chunk.boilerplate) if chunk else ((), ())
-    return embedded_text(document.title, headings, text, boilerplate)
+def descriptions(documents: DocumentStore, results: Sequence[Result]) -> dict[str, str]:
+    """What the collections of the results are, where somebody described them."""
+    names = {result.collection for result in results}
+    with deadlines.time_to_show():
+        collections = documents.collections() if names else []
+    return {
+        collection.name: collection.description
+        for collection in collections
+        if collection.name in names and collection.description
+    }
 
 
-def _by_words_or_meaning(
-    candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought
-) -> Result:
-    """The result that shows the passage that won.
+def passages_to_read(
+    store: DocumentStore,
+    query: AnalyzedQuery,
+    candidates: Sequence[Candidate],
+    *,
+    whole: bool = False,
+    letters: int | None = None,
+) -> dict[str, str]:
+    """What a reranker reads of each candidate, by id: the passage that would be shown.
 
-    That is the one with the query's words if words say more for the document than meaning does,
-    else the nearest one, unless another passage holds several words of the query and more of it:
-    models are sure of documents, less of passages.
-    A passage that meaning found and that holds no sought word has its nearest sentence marked.
+    Or the `whole` document; of either at most so many `letters`.
     """
-    by_words = _won_by_words(candidate)
-    chunk = _shown(candidate, document, chunks, words, by_words)
-    languages = sorted({chunk.language for chunk in chunks if chunk.language})
-    reading = _reading(document, chunk) if chunk else _NOTHING
-    text, found = _text(document, chunk, reading, words, languages, by_words)
-    if chunk and not found and not by_words and chunk.position == candidate.position:
-        found = _nearest_sentence(text, document, chunk, reading, candidate.sentence)
-    in_title = mentions(one_line(document.title), words, languages)
-    return result_with(candidate, document, chunk, in_title, text, found)
+    stored = store.get([one.id for one in candidates], ANYWHERE, _SHOWN_PARTS)
+    words = sought(query.parsed.marks)
+    texts = {}
+    for candidate in candidates:
+        if candidate.id in stored:
+            document, chunks = stored[candidate.id].document, stored[candidate.id].chunks
+            text = (
+                embedded_text(document.title, (), document.body)
+                if whole
+                else _passage_to_read(candidate, document, chunks, words)
+            )
+            texts[candidate.id] = text[:letters]
+    return texts
 
 
-def result_with(
+def shown_results(
+    store: DocumentStore, candidates: Sequence[Candidate], query: Query, literal: str = ""
+) -> tuple[Result, ...]:
+    """What is shown of documents that were found."""
+    words = sought(query.marks)
+    with deadlines.time_to_show():
+        stored = store.get([one.id for one in candidates], ANYWHERE, _SHOWN_PARTS)
+        return tuple(
+            result_of(
+                candidate,
+                stored[candidate.id].document,
+                stored[candidate.id].chunks,
+                words,
+                literal,
+            )
+            for candidate in candidates
+            # A document may go between the lanes and here; it is then rightly missing.
+            if candidate.id in stored
+        )
+
+
+def result_of(
     candidate: Candidate,
     document: Document,
-    chunk: Chunk | None,
-    in_title: Sequence[Mention],
-    text: str,
-    found: Sequence[Mention],
+    chunks: Sequence[Chunk],
+    words: Sought,
+    literal: str = "",
 ) -> Result:
-    """The result that shows a text of the document, with the mentions in it and in the title."""
+    """The result that shows a candidate: by its letters if only they found it, else its passage.
+
+    Where the time of the question is over, no words are looked for, and how the document begins
+    is shown.
+    """
+    if deadlines.is_over():
+        words = sought(())
+    if Lane.EXACT in candidate.ranks and Lane.LEXICAL not in candidate.ranks:
+        needle = spelled(literal)
+        chunk = _chunk_with(document, chunks, needle) or (chunks[0] if chunks else None)
+        text, found = _text_with(document, chunk, needle)
+        in_title = _literal_mentions(one_line(document.title), needle)
+    else:
+        languages = sorted({chunk.language for chunk in chunks if chunk.language})
+        chunk, text, found = _winning_text(candidate, document, chunks, words, languages)
+        in_title = mentions(one_line(document.title), words, languages)
     return Result(
         id=document.id,
         kind=document.kind,
@@ -114,16 +169,55 @@ def result_with(
     )
 
 
+def _winning_text(
+    candidate: Candidate,
+    document: Document,
+    chunks: Sequence[Chunk],
+    words: Sought,
+    languages: Sequence[str],
+) -> tuple[Chunk | None, str, list[Mention]]:
+    """The chunk that won, and the text that shows why, with its mentions.
+
+    That is the one with the query's words if words say more for the document than meaning does,
+    else the nearest one, unless another passage holds several words of the query and more of it:
+    models are sure of documents, less of passages.
+    A passage that meaning found and that holds no sought word has its nearest sentence marked.
+    """
+    by_words = _won_by_words(candidate)
+    chunk = _winning_chunk(candidate, document, chunks, words, by_words)
+    reading = _reading(document, chunk) if chunk else _NOTHING
+    text, found = _text(document, chunk, reading, words, languages, by_words)
+    if chunk and not found and not by_words and chunk.position == candidate.position:
+        found = _nearest_sentence(text, document, chunk, reading, candidate.sentence)
+    return chunk, text, found
+
+
+def _passage_to_read(
+    candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought
+) -> str:
+    """The passage that would be shown, whole, under its title and headings."""
+    chunk = _winning_chunk(candidate, document, chunks, words, _won_by_words(candidate))
+    text = document.body[chunk.start : chunk.end] if chunk else ""
+    if not text.strip():
+        text = lead_text(document.description, document.summary, document.arguments)
+    headings, boilerplate = (chunk.headings, chunk.boilerplate) if chunk else ((), ())
+    return embedded_text(document.title, headings, text, boilerplate)
+
+
 # -------------------------------------------------------------------------------- the passage
 
 
 def _won_by_words(candidate: Candidate) -> bool:
     """Whether words and letters say more for the document than its meaning does."""
-    by_meaning = sum(one.share for one in candidate.contributions if one.lane is Lane.DENSE)
-    return sum(one.share for one in candidate.contributions) > 2 * by_meaning
+    by_meaning = sum(
+        contribution.share
+        for contribution in candidate.contributions
+        if contribution.lane is Lane.DENSE
+    )
+    return sum(contribution.share for contribution in candidate.contributions) > 2 * by_meaning
 
 
-def _shown(
+def _winning_chunk(
     candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought, by_words: bool
 ) -> Chunk | None:
     """The chunk that won, or the next best: the other lane's, then the first."""
@@ -136,8 +230,8 @@ def _shown(
         return best or near or chunks[0]
     if near is None or best is None:
         return near or best or chunks[0]
-    held = _words_in(document, best, words)
-    return best if held >= _SEVERAL and held > _words_in(document, near, words) else near
+    matched = _words_in(document, best, words)
+    return best if matched >= _SEVERAL and matched > _words_in(document, near, words) else near
 
 
 def _words_in(document: Document, chunk: Chunk, words: Sought) -> int:
@@ -275,3 +369,46 @@ def _after_headings(document: Document, chunk: Chunk) -> int:
         line_end = document.body.find("\n", heading.start, chunk.end)
         start = chunk.end if line_end < 0 else line_end + 1
     return start
+
+
+# ------------------------------------------------------------------ documents found by letters
+
+
+def passage_with(document: Document, chunks: Sequence[Chunk], text: str) -> int | None:
+    """The position of the chunk that holds the text, None if none does."""
+    chunk = _chunk_with(document, chunks, spelled(text))
+    return None if chunk is None else chunk.position
+
+
+def _chunk_with(document: Document, chunks: Sequence[Chunk], needle: str) -> Chunk | None:
+    found = places(document.body, needle)
+    if found:
+        at = found[0][0]
+        return next((chunk for chunk in chunks if chunk.start <= at < chunk.end), None)
+    # A reader may see it where it is not written so: `**green tea** from`.
+    readable = ((chunk, plain(document.body[chunk.start : chunk.end])) for chunk in chunks)
+    return next((chunk for chunk, text in readable if needle in spelled(text)), None)
+
+
+def _text_with(document: Document, chunk: Chunk | None, needle: str) -> tuple[str, list[Mention]]:
+    """The text that holds the needle with its places, or the beginning of the document."""
+    raw = document.body[chunk.start : chunk.end] if chunk else ""
+    passage = one_line(plain(raw))
+    fields = (
+        passage,
+        # What a reader does not see of Markdown, such as the target of a link, was sought too.
+        raw,
+        *_fields(document)[:-1],
+        " ".join(f"#{tag}" for tag in document.tags),
+        ", ".join(document.aliases),
+        document.path or "",
+    )
+    for field in map(one_line, fields):
+        if found := _literal_mentions(field, needle):
+            return field, found
+    opening = next(filter(None, (passage, document.description, document.url)), document.title)
+    return one_line(opening), []
+
+
+def _literal_mentions(text: str, needle: str) -> list[Mention]:
+    return [Mention(start, end, 1) for start, end in places(text, needle)]

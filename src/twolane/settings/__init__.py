@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from twolane.model.errors import BadSetting
 from twolane.settings import groups
-from twolane.settings.old_names import RENAMED
-from twolane.settings.values import PATHS, Address, coerced, is_known_server, read_toml, setting
+from twolane.settings.values import (
+    PATHS,
+    RENAMED,
+    Address,
+    coerced,
+    is_known_server,
+    read_toml,
+    setting,
+)
 
 PREFIX = "TWOLANE_"
 log = logging.getLogger(__name__)
@@ -43,11 +50,14 @@ class Settings:
     results: groups.Results = groups.Results()
     index: groups.Index = groups.Index()
     embedding: groups.Embedding = groups.Embedding()
+    fetch: groups.Fetch = groups.Fetch()
     postgres: groups.Postgres = groups.Postgres()
     server: groups.Server = groups.Server()
     ranking: groups.Ranking = groups.Ranking()
     rerank: groups.Rerank = groups.Rerank()
     expand: groups.Expand = groups.Expand()
+    summaries: groups.Summaries = groups.Summaries()
+    feedback: groups.Feedback = groups.Feedback()
     stages: groups.Stages = groups.Stages()
     experiment: groups.Experiment = groups.Experiment()
 
@@ -96,10 +106,12 @@ class Settings:
         An argument that is None was not given.
         """
         environ = os.environ if environment is None else environment
-        named = file or (Path(environ["TWOLANE_CONFIG"]) if environ.get("TWOLANE_CONFIG") else None)
-        if named is not None and not named.is_file():
-            raise BadSetting(f"there is no settings file {named}")
-        source = named or config_file()
+        chosen = file or (
+            Path(environ["TWOLANE_CONFIG"]) if environ.get("TWOLANE_CONFIG") else None
+        )
+        if chosen is not None and not chosen.is_file():
+            raise BadSetting(f"there is no settings file {chosen}")
+        source = chosen or config_file()
         values: dict[str, Any] = {}
         origins = dict.fromkeys(DECLARED, "default")
         layers = (
@@ -229,8 +241,8 @@ def _user_path(kind: str) -> Path:
 
 def _usual_editor(environ: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
     """The editor that the user has for everything, below whatever was set for us."""
-    named = next((one for one in ("VISUAL", "EDITOR") if environ.get(one)), None)
-    return [(named, {"results.editor": environ[named]})] if named else []
+    variable = next((one for one in ("VISUAL", "EDITOR") if environ.get(one)), None)
+    return [(variable, {"results.editor": environ[variable]})] if variable else []
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -239,10 +251,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith(PREFIX) and name != "TWOLANE_CONFIG"
     }
-    named = {_VARIABLES.get(name, name): value for name, value in given.items()}
+    values = {_VARIABLES.get(name, name): value for name, value in given.items()}
     # A path that is set to nothing is none: shells cannot always unset what they have set.
-    return {name: value for name, value in named.items() if value or not _is_path(name)}
-
-
-def _is_path(name: str) -> bool:
-    return name in DECLARED and str(DECLARED[name].type) in PATHS
+    return {
+        name: value
+        for name, value in values.items()
+        if value or name not in DECLARED or str(DECLARED[name].type) not in PATHS
+    }

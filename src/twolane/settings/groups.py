@@ -215,6 +215,27 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
+class Fetch:
+    """Whether the pages of bookmarks are fetched, and within which limits."""
+
+    pages: bool = setting(
+        False,
+        "Whether `save`, `import bookmarks` and `fetch` may fetch the text of a bookmark's page.",
+        shown=True,
+    )
+    seconds: float = setting(
+        10.0, "How long a page may take, with all its redirects.", between(0.1, 600)
+    )
+    max_bytes: int = setting(
+        2_000_000, "Of larger pages the beginning is read.", between(1000, 100_000_000)
+    )
+    connections: int = setting(8, "How many pages are fetched at a time.", between(1, 64))
+    private: bool = setting(
+        False, "Whether pages in private networks, and on this machine, may be fetched, too."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Postgres:
     """How a PostgreSQL database is used, where `db` names one."""
 
@@ -383,6 +404,40 @@ class Expand:
     confident: float = setting(
         0.5, "From this relevance of the best result on, it is not asked.", between(0, 1)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """An optional stage behind the scenes: a chat model summarises long documents."""
+
+    enabled: bool = setting(
+        False, "Whether a chat model summarises long documents that lack a summary.", shown=True
+    )
+    url: str = setting("", "Address of the chat model, up to `/chat/completions`.")
+    model: str = setting("", "The name that the server knows the chat model by.")
+    key: Secret = setting(
+        Secret(), "Key for the chat model; never shown, logged or stored in a run."
+    )
+    seconds: float = setting(60.0, "How long one summary may take.", between(0.01, 3600))
+    min_tokens: int = setting(
+        1000, "Documents of about so many tokens or more get a summary.", between(1)
+    )
+    max_tokens: int = setting(
+        2000, "Of longer documents the chat model reads about so many tokens.", between(100)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Which results were opened for which queries: noted on this machine, if you wish."""
+
+    enabled: bool = setting(
+        False,
+        "Whether it is noted which result was opened for which query, in a file beside the "
+        "database. It never changes the ranking.",
+        shown=True,
+    )
+    days: float = setting(365.0, "How long such a note is kept.", between(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a setting is made of: its declaration, its checks, and values read from text."""
+"""What a setting is made of: its declaration, its checks, values read from text, and old names."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def setting(default: Any, meaning: str, check: Check | None = None, *, shown: bo
 
 def between(least: float, most: float = math.inf) -> Check:
     """A check that a number is neither smaller nor larger."""
-    asked = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
-    return lambda value: None if least <= value <= most else f"must be {asked}"
+    allowed = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
+    return lambda value: None if least <= value <= most else f"must be {allowed}"
 
 
 def one_of(*names: str) -> Check:
@@ -167,3 +167,44 @@ def read_toml(source: Path) -> dict[str, Any]:
         raise BadSetting(f"cannot read {source}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(f"{source} is not valid TOML: {error}") from error
+
+
+# None: nobody had a reason to change it, so that it is a constant now.
+RENAMED: dict[str, str | None] = {
+    "model_url": "embedding.url",
+    "model_key": "embedding.key",
+    "model_dimensions": "embedding.dimensions",
+    "model_tokens": "embedding.max_tokens",
+    "model_encoding": "embedding.encoding",
+    "model_input_type": "embedding.input_type",
+    "model_batch": "embedding.request_texts",
+    "model_seconds": "embedding.request_seconds",
+    "model_tries": "embedding.request_tries",
+    "model_threads": "embedding.threads",
+    "embed_tries": "embedding.passage_tries",
+    "save_embed_seconds": "embedding.save_seconds",
+    "threads": "server.threads",
+    "request_seconds": "server.request_seconds",
+    "embed_batch_tokens": None,
+    "retry_most_seconds": None,
+    "half_life_days": None,
+    "half_uses": None,
+    "relevance_file": "ranking.model_file",
+    "counterparts": "ranking.parallel_documents",
+    "forms": "ranking.boilerplate",
+    "abstention": None,
+    "brevity": None,
+    "confidence": None,
+    "coverage_power": None,
+    "exact_weight": None,
+    "identity_weight": None,
+    "keyword_dense_weight": None,
+    "kind_floor": None,
+    "recency_weight": None,
+    "sentence_weight": None,
+    "tag_weight": None,
+    "translation_weight": None,
+    "usage_weight": None,
+    "use_weight": None,
+    "phrasing_weight": None,
+}

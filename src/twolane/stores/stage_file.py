@@ -1,27 +1,18 @@
 """What optional stages keep, in a small SQLite file of its own beside the database.
 
 All of it can be deleted: counts begin anew, and models are asked again.
-A file that cannot be read or written is passed over: no search fails because of a count.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
 
 import apsw
 
 from twolane.ports.stages import StageRecord
-
-T = TypeVar("T")
-
-_log = logging.getLogger("twolane")
+from twolane.stores.side_file import SideFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS stages (
@@ -35,9 +26,6 @@ CREATE TABLE IF NOT EXISTS answers (
 ) STRICT, WITHOUT ROWID;
 """
 _COLUMNS = ", ".join(field.name for field in fields(StageRecord))
-
-# A process that counts holds the file for less than a millisecond.
-_BUSY_MS = 100
 
 _REASON_LETTERS = 300
 
@@ -57,20 +45,17 @@ class StageFile:
 
     def __init__(self, path: Path, limits: StageFileLimits | None = None) -> None:
         """Opening costs nothing: the file is made when there is something to keep."""
-        self._path = path
+        self._file = SideFile(path, _SCHEMA)
         self._limits = limits or StageFileLimits()
-        self._lock = threading.Lock()
-        self._connection: apsw.Connection | None = None
-        self._warned = False
 
     def record(self, stage: str) -> StageRecord:
         """How a stage did so far."""
-        found = self._read(f"SELECT {_COLUMNS} FROM stages WHERE stage = ?", (stage,))
+        found = self._file.read(f"SELECT {_COLUMNS} FROM stages WHERE stage = ?", (stage,))
         return StageRecord(*found[0]) if found else StageRecord(stage)
 
     def records(self) -> list[StageRecord]:
         """How every stage did that ever ran, by name."""
-        found = self._read(f"SELECT {_COLUMNS} FROM stages ORDER BY stage")
+        found = self._file.read(f"SELECT {_COLUMNS} FROM stages ORDER BY stage")
         return [StageRecord(*row) for row in found]
 
     def succeeded(self, stage: str, model: str, seconds: float, tokens: int = 0) -> None:
@@ -99,7 +84,7 @@ class StageFile:
     def answer(self, stage: str, key: str) -> str | None:
         """What was answered to this key, counted as cached, unless it is too old."""
         since = time.time() - self._limits.seconds
-        found = self._read("SELECT answer FROM answers WHERE key = ? AND at > ?", (key, since))
+        found = self._file.read("SELECT answer FROM answers WHERE key = ? AND at > ?", (key, since))
         if not found:
             return None
         self._count(stage, "cached = cached + 1")
@@ -122,19 +107,16 @@ class StageFile:
                 (self._limits.bytes,),
             )
 
-        self._written(write)
+        self._file.write(write)
 
     def kept(self) -> tuple[int, int]:
         """How many answers are kept, and how many bytes they have."""
-        found = self._read("SELECT count(*), coalesce(sum(bytes), 0) FROM answers")
+        found = self._file.read("SELECT count(*), coalesce(sum(bytes), 0) FROM answers")
         return (int(found[0][0]), int(found[0][1])) if found else (0, 0)
 
     def close(self) -> None:
         """Let go of the file; calling it twice is harmless."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        self._file.close()
 
     def _count(self, stage: str, changes: str, values: tuple[object, ...] = ()) -> None:
         def write(connection: apsw.Connection) -> None:
@@ -145,44 +127,4 @@ class StageFile:
             )
             connection.execute(f"UPDATE stages SET {changes} WHERE stage = ?", (*values, stage))
 
-        self._written(write)
-
-    def _read(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        if self._connection is None and not self._path.exists():
-            return []
-        return self._done(lambda connection: list(connection.execute(statement, values))) or []
-
-    def _written(self, write: Callable[[apsw.Connection], None]) -> None:
-        def transaction(connection: apsw.Connection) -> None:
-            with connection:
-                write(connection)
-
-        self._done(transaction)
-
-    def _done(self, work: Callable[[apsw.Connection], T]) -> T | None:
-        with self._lock:
-            try:
-                if self._connection is None:
-                    self._connection = _opened(self._path)
-                return work(self._connection)
-            except (apsw.Error, OSError) as error:
-                if not self._warned:
-                    self._warned = True
-                    _log.warning("%s cannot be used, so nothing is counted: %s", self._path, error)
-                return None
-
-
-def _opened(path: Path) -> apsw.Connection:
-    # What a chat model made of queries is nobody else's business.
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = apsw.Connection(str(path))
-    try:
-        connection.set_busy_timeout(_BUSY_MS)
-        connection.execute("PRAGMA journal_mode = WAL")
-        # What a power cut may take can be counted, or asked for, again.
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute(_SCHEMA)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        self._file.write(write)

@@ -1,17 +1,19 @@
 """What documents hold of the words of a query, counted in their streams of stems.
 
-All stores keep the streams and count here, so that all of them tell the same.
+All stores count here, so that all of them tell the same: in the streams themselves, or in the term
+vectors that were made from them (`term_vectors`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
 from twolane.model.candidate import DocumentTerms, PassageTerms
 from twolane.model.document import FIELDS, PASSAGE_BREAK
 from twolane.model.scope import Word
+from twolane.stores.term_vectors import TermVector, hash_of
 
 # For more terms than this it is quicker to tally a text once than to look for each in it.
 _MANY = 16
@@ -42,22 +44,38 @@ class TermCounter:
         self._tallied = self._all or len(self._needles) > _MANY
         self._in_detail = sequence is not None
         self._pairs = [_Pair(*pair, self._needles) for pair in pairwise(sequence or ())]
+        # Of the beginning of a word a term vector knows nothing.
+        begun = self._prefixes or any(word.prefix for word in sequence or ())
+        self.needs_streams = self._all or bool(begun)
+        self._hashes = [] if self.needs_streams else [(key, hash_of(key)) for key in self._needles]
 
-    def of(self, id: str, languages: tuple[str, ...], streams: Sequence[str]) -> DocumentTerms:
-        """The document with its counts; `streams` are in the order of `FIELDS`."""
+    def of(
+        self, id: str, languages: tuple[str, ...], streams: Sequence[str | bytes]
+    ) -> DocumentTerms:
+        """The document with its counts; `streams` are in the order of `FIELDS`.
+
+        A body may be a packed term vector, unless streams are needed.
+        """
         found: dict[str, list[int]] = {}
         lengths = []
         passages: list[PassageTerms] = []
-        adjacent: set[int] = set()
+        adjacent: Collection[int] = ()
+        counted: Iterable[tuple[str, int]]
         for place, stream in enumerate(streams):
             # Most documents leave most fields empty.
-            lengths.append(stream.count(" ") // 2 if stream else 0)
             if not stream:
+                lengths.append(0)
                 continue
-            if place == _BODY and self._in_detail:
-                counted = self._in_body(stream, passages, adjacent)
+            if isinstance(stream, bytes):
+                vector = TermVector(stream)
+                lengths.append(vector.length)
+                counted, adjacent = self._in_vector(vector, passages)
             else:
-                counted = self._counts(stream)
+                lengths.append(stream.count(" ") // 2)
+                if place == _BODY and self._in_detail:
+                    counted, adjacent = self._in_body(stream, passages)
+                else:
+                    counted = self._counts(stream)
             for key, count in counted:
                 counts = found.get(key)
                 if counts is None:
@@ -68,18 +86,49 @@ class TermCounter:
         )
 
     def _in_body(
-        self, body: str, passages: list[PassageTerms], adjacent: set[int]
-    ) -> Iterable[tuple[str, int]]:
-        """The counts of a body; adds its passages, and the places of pairs that stand in one."""
+        self, body: str, passages: list[PassageTerms]
+    ) -> tuple[Iterable[tuple[str, int]], set[int]]:
+        """The counts of a body, and the places of pairs that stand in a passage; adds these."""
         total: dict[str, int] = {}
-        for passage in body.split(PASSAGE_BREAK):
+        adjacent: set[int] = set()
+        for place, passage in enumerate(body.split(PASSAGE_BREAK)):
             counts = dict(self._counts(passage))
             pairs = [at for at, pair in enumerate(self._pairs) if pair.stands_in(passage, counts)]
             adjacent.update(pairs)
-            passages.append(PassageTerms(frozenset(counts), len(pairs), sum(counts.values())))
+            if counts:
+                terms = frozenset(counts)
+                passages.append(PassageTerms(place, terms, len(pairs), sum(counts.values())))
             for key, count in counts.items():
                 total[key] = total.get(key, 0) + count
-        return total.items()
+        return total.items(), adjacent
+
+    def _in_vector(
+        self, vector: TermVector, passages: list[PassageTerms]
+    ) -> tuple[Iterable[tuple[str, int]], Collection[int]]:
+        """The same from a term vector."""
+        found = {key: at for key, code in self._hashes if (at := vector.positions(code))}
+        counts = [(key, len(positions)) for key, positions in found.items()]
+        if not self._in_detail:
+            return counts, ()
+        pairs: dict[int, int] = {}
+        adjacent = []
+        for number, pair in enumerate(self._pairs):
+            places = pair.places_in(vector, found)
+            if places:
+                adjacent.append(number)
+                for place in places:
+                    pairs[place] = pairs.get(place, 0) + 1
+        held: dict[int, list[str]] = {}
+        occurrences: dict[int, int] = {}
+        for key, positions in found.items():
+            for place, count in vector.by_passage(positions):
+                held.setdefault(place, []).append(key)
+                occurrences[place] = occurrences.get(place, 0) + count
+        passages += [
+            PassageTerms(place, frozenset(held[place]), pairs.get(place, 0), occurrences[place])
+            for place in sorted(held)
+        ]
+        return counts, adjacent
 
     def _counts(self, stream: str) -> Iterable[tuple[str, int]]:
         if not self._tallied:
@@ -99,6 +148,7 @@ class _Pair:
     def __init__(self, first: Word, second: Word, counted: Mapping[str, str]) -> None:
         end = "" if second.prefix else " "
         self._needles = [f" {one}  {two}{end}" for one, two in product(first.terms, second.terms)]
+        self._first, self._second = first.terms, second.terms
         # A document that lacks a word that was counted cannot hold it beside another.
         self._needed = [
             word.keys for word in (first, second) if all(key in counted for key in word.keys)
@@ -106,6 +156,30 @@ class _Pair:
 
     def stands_in(self, body: str, found: Container[str]) -> bool:
         """Whether a text with these terms holds the words side by side."""
-        if not all(any(key in found for key in keys) for keys in self._needed):
-            return False
-        return any(needle in body for needle in self._needles)
+        return self._may_stand(found) and any(needle in body for needle in self._needles)
+
+    def places_in(self, vector: TermVector, found: Mapping[str, Sequence[int]]) -> set[int]:
+        """The passages that hold the words side by side, of a document with these terms."""
+        if not self._may_stand(found):
+            return set()
+        second = _positions(vector, self._second, found)
+        if not second:
+            return set()
+        before = {position - 1 for position in second}
+        both = before.intersection(_positions(vector, self._first, found))
+        together = [position for position in both if not vector.begins_passage(position + 1)]
+        return {place for place, _ in vector.by_passage(sorted(together))}
+
+    def _may_stand(self, found: Container[str]) -> bool:
+        return all(any(key in found for key in keys) for keys in self._needed)
+
+
+def _positions(
+    vector: TermVector, terms: Sequence[str], found: Mapping[str, Sequence[int]]
+) -> list[int]:
+    """Where any of the terms stands; those that were found are not looked up again."""
+    return [
+        position
+        for term in terms
+        for position in (found[term] if term in found else vector.positions(hash_of(term)))
+    ]

@@ -8,8 +8,7 @@ from functools import cache, lru_cache
 from math import inf
 from typing import Protocol, cast
 
-from twolane.text.function_words import FUNCTION_WORDS
-from twolane.text.scripts import USUAL, script_for, script_of
+from twolane.text.languages import FUNCTION_WORDS, USUAL, script_for, script_of
 from twolane.text.tokens import plain_form, token_texts
 
 # Below this many words a detector guesses ("chat" is Quechua to it); the usual language is safer.
@@ -23,10 +22,6 @@ _SURE = 17.0
 # A hundred words settle a language; the rest of a passage would only cost time.
 _SAMPLE = 800
 
-# Of Russian prose this much and more is letters, and the rest is spaces and signs.
-_MOST = 0.6
-
-_CYRILLIC_WORD = re.compile(r"(?<!\w)[\u0400-\u04ff]+")
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _RUSSIAN = re.compile("[ыэъЫЭЪ]")
 _SERBIAN = re.compile("[ђјљњћџЂЈЉЊЋЏ]")
@@ -39,12 +34,10 @@ def language_of(text: str, candidates: Sequence[str], usual: str | None = None) 
     it is believed where the script fits and the function words do not say otherwise.
     """
     sample = text[:_SAMPLE]
-    if not sample.isascii() and _is_all_cyrillic(sample):
-        return _cyrillic(sample, _fitting(tuple(candidates), "cyrillic"))
     words = [token for token in token_texts(sample) if not token[0].isdigit()]
     if not words:
         return None
-    # Most texts are plain, and what is not a digit in them is a Latin letter.
+    # What is not a digit in plain ASCII is a Latin letter.
     script = "latin" if sample.isascii() else _main_script(words)
     fitting = _fitting(tuple(candidates), script)
     if script == "cyrillic":
@@ -76,14 +69,6 @@ def _main_script(words: Sequence[str]) -> str:
     main = max(scripts, key=lambda name: (scripts[name], name))
     # Japanese is mostly written with Chinese characters; a little kana tells it apart.
     return "kana" if main == "han" and scripts.get("kana", 0) * 10 > scripts["han"] else main
-
-
-def _is_all_cyrillic(sample: str) -> bool:
-    """Whether Cyrillic words make so much of a text that nothing else can be its script.
-
-    A text in which they make less is looked at word by word.
-    """
-    return sum(map(len, _CYRILLIC_WORD.findall(sample))) > len(sample) * _MOST
 
 
 def _cyrillic(sample: str, fitting: Sequence[str]) -> str:

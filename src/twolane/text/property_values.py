@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,13 +16,6 @@ from twolane.text.tokens import fold
 
 # A longer text is no value that anybody filters by; its beginning stands for it.
 _LONGEST = 200
-
-# A vault says the same few things of most notes; what is longer than a word or two is not repeated.
-_REPEATED = 40
-_KEPT = 1 << 12
-
-# What a number or a day can begin with; most values are words.
-_FIRST = frozenset("+-.0123456789")
 
 _SPACES = re.compile(r"[\s_]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
@@ -55,16 +47,15 @@ _Measured = tuple[str, float | None, float | None]
 def facts(properties: Mapping[str, Any]) -> list[Fact]:
     """Everything that can be compared here, each once; an empty value says nothing."""
     found: dict[tuple[str, str], Fact] = {}
-    for name, held in properties.items():
+    for name, given in properties.items():
         if (key := property_key(str(name))) and key not in ELSEWHERE:
-            for value in held if isinstance(held, (list, tuple)) else (held,):
+            for value in given if isinstance(given, (list, tuple)) else (given,):
                 measured = _measured(value)
                 if measured is not None and (key, measured[0]) not in found:
                     found[key, measured[0]] = Fact(key, *measured)
     return list(found.values())
 
 
-@lru_cache(maxsize=_KEPT)
 def property_key(name: str) -> str:
     """The spelling under which a property's name is one: case, spaces and `_` do not matter."""
     return _SPACES.sub("-", fold(name).strip())
@@ -83,24 +74,14 @@ def number_of(text: str) -> float | None:
 def _measured(value: Any) -> _Measured | None:
     """A value by each measure; of what is nested only that it is there; None says nothing."""
     if isinstance(value, str):
-        found = _measured_word(value) if len(value) <= _REPEATED else _measured_text(value)
-        return found if found[0] or value.strip() else None
+        moment = _moment(value.strip())
+        number = None if moment is not None else number_of(value)
+        return (value_text(value), number, moment) if value.strip() else None
     if isinstance(value, bool):
         return str(value).lower(), None, None
     if isinstance(value, (int, float)):
         return _measured_number(value)
     return ("", None, None) if isinstance(value, (list, tuple, Mapping)) and value else None
-
-
-def _measured_text(value: str) -> _Measured:
-    text = value.strip()
-    if text[:1] not in _FIRST:
-        return value_text(value), None, None
-    moment = _moment(text)
-    return value_text(value), None if moment is not None else number_of(text), moment
-
-
-_measured_word = lru_cache(maxsize=_KEPT)(_measured_text)
 
 
 def _measured_number(value: float) -> _Measured:

@@ -18,41 +18,18 @@ from typing import NamedTuple
 import Stemmer
 
 from twolane.model.scope import Word
-from twolane.text.function_words import FUNCTION_WORDS
-from twolane.text.scripts import USUAL, script_for, script_of
+from twolane.text.languages import FUNCTION_WORDS, USUAL, script_for, script_of
 
 # Snowball's name for each language that we stem.
-SNOWBALL: dict[str, str] = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
+SNOWBALL: dict[str, str] = dict(
+    pair.split("=")
+    for pair in """
+        ar=arabic ca=catalan da=danish de=german el=greek en=english es=spanish et=estonian
+        eu=basque fi=finnish fr=french ga=irish hi=hindi hu=hungarian hy=armenian
+        id=indonesian it=italian lt=lithuanian ne=nepali nl=dutch no=norwegian pt=portuguese
+        ro=romanian ru=russian sr=serbian sv=swedish ta=tamil tr=turkish yi=yiddish
+    """.split()
+)
 
 # Combining signs belong to their letter; Python's \w leaves them out.
 _SIGNS = (
@@ -345,3 +322,47 @@ def _is_prose(piece: str) -> bool:
         return True
     letters = _EDGES.sub("", piece).translate(_APOSTROPHES).replace("'", "").replace("-", "")
     return len(letters) > 1 and letters.isalpha() and letters == letters.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzedWord:
+    """A word: where it stands, how it is written, and under which stems it is found.
+
+    A function word only holds sentences together.
+    """
+
+    start: int
+    end: int
+    text: str
+    stems: tuple[str, ...]
+    function_word: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The words of a text, and the languages that it may be in if it is a query."""
+
+    words: tuple[AnalyzedWord, ...]
+    languages: frozenset[str]
+
+
+def analyze(text: str, languages: Collection[str] = ()) -> Analysis:
+    """How the text is read in an index that holds these languages.
+
+    A word has its stem in each of them that is written in its script, and in the usual one.
+    """
+    index_languages = frozenset(languages)
+    words = [
+        AnalyzedWord(
+            token.start, token.end, token.text, *_analyzed_word(token.text, index_languages)
+        )
+        for token in tokens(text)
+    ]
+    return Analysis(tuple(words), read(text, index_languages).languages)
+
+
+@lru_cache(maxsize=1 << 16)
+def _analyzed_word(word: str, languages: frozenset[str]) -> tuple[tuple[str, ...], bool]:
+    places = terms_of(word, stemming_languages(word, languages))
+    stems = tuple(dict.fromkeys(stem for place in places for stem in place))
+    return stems, is_function_word(word, languages)

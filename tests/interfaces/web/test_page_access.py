@@ -183,9 +183,9 @@ def test_russian(new_page: PageMaker) -> None:
     expect(page.locator(".count")).to_contain_text("результат")
     expect(page.locator("#q")).to_have_attribute("placeholder", "Ищите по слову или по смыслу")
     page.locator(".result .actions a", has_text="Объяснить").first.click()
-    expect(page.locator("#drawer")).to_contain_text("Что говорит за него")
+    expect(page.locator("#drawer")).to_contain_text("Почему он на этом месте")
     page.get_by_role("button", name="English").click()
-    expect(page.locator("#drawer")).to_contain_text("What speaks for it")
+    expect(page.locator("#drawer")).to_contain_text("Why it ranks here")
     page.reload()
     expect(page.locator("html")).to_have_attribute("lang", "en")
 

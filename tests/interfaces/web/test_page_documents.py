@@ -89,11 +89,11 @@ def test_the_explanation_is_drawn(page: Page) -> None:
 def test_why_not_this_note(page: Page) -> None:
     """A missing note is chosen by its name; the page says what keeps it out, and a click helps."""
     search(page, "tomatoes kind:bookmark")
-    page.get_by_role("link", name="Is a note missing? Ask why").click()
+    page.get_by_role("link", name="Is a note missing? Find out why").click()
     page.get_by_label("Which document do you miss?").fill("pruning")
     page.locator(".choices button", has_text="Pruning tomatoes").click()
     expect(page.locator(".standing")).to_have_text("Not found")
-    expect(page.locator(".obstacles")).to_contain_text("Another kind was asked for")
+    expect(page.locator(".obstacles")).to_contain_text("It is of another kind")
     page.get_by_role("button", name="Try it").click()
     expect(page.locator("#q")).to_have_value("tomatoes")
     expect(page.locator(".result .open", has_text="Pruning tomatoes")).to_be_visible()
@@ -156,7 +156,7 @@ def test_a_hostile_note_does_nothing(page: Page) -> None:
         page.locator(".tabs a", has_text=panel).click()
         expect(page.locator("#drawer .panel[aria-busy=false]")).to_be_visible()
     page.goto("/judge?q=zebra")
-    expect(page.locator(".judged .open").first).to_have_text(HOSTILE_TITLE)
+    expect(page.locator(".judged .open", has_text=HOSTILE_TITLE)).to_be_visible()
     page.wait_for_timeout(100)
     assert page.evaluate("window.hacked") is None
     assert page.locator("#main script, #main img, #drawer img, #drawer script").count() == 0

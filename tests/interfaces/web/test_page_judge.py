@@ -39,13 +39,13 @@ def grade(page: Page, title: str, choice: str) -> None:
 def test_searches_become_golden_queries(new_page: PageMaker, judged: Server) -> None:
     """Judgments are kept as a golden set that the command line reads, and come back as figures."""
     page = new_page("/judge?q=soup", at=judged.address)
-    save = page.get_by_role("button", name="Keep as a golden query")
+    save = page.get_by_role("button", name="Save judgment")
     expect(save).to_be_disabled()
     expect(page.locator(".board")).to_contain_text("No query has been judged yet")
     grade(page, "Tomato soup", "Relevant")
     expect(page.locator(".live")).to_have_text("This ranking scores nDCG 1.000")
     save.click()
-    expect(page.locator(".saved")).to_have_text("Kept.")
+    expect(page.locator(".saved")).to_have_text("Saved.")
     expect(page.locator(".golden li")).to_have_count(1)
     expect(page.locator(".golden")).to_contain_text("1.00")
 
@@ -78,16 +78,39 @@ def test_a_judgment_can_be_changed(new_page: PageMaker, judged: Server) -> None:
     """A query that was judged opens with its judgments, and keeping it again replaces them."""
     page = new_page("/judge?q=soup", at=judged.address)
     grade(page, "Tomato soup", "Relevant")
-    page.get_by_role("button", name="Keep as a golden query").click()
+    page.get_by_role("button", name="Save judgment").click()
     expect(page.locator(".golden li")).to_have_count(1)
     page.reload()
     soup = page.locator(".judged", has_text="Tomato soup")
     expect(soup.get_by_role("radio", name="Relevant")).to_be_checked()
     soup.get_by_role("radio", name="Partly").check()
     expect(page.locator(".live")).to_have_text("Mark at least one result as relevant.")
-    page.locator(".judged").nth(1).get_by_role("radio", name="Relevant").check()
-    page.get_by_role("button", name="Keep as a golden query").click()
-    expect(page.locator(".saved")).to_have_text("Kept.")
+    others = page.locator(".judged").filter(has_not_text="Tomato soup")
+    others.first.get_by_role("radio", name="Relevant").check()
+    page.get_by_role("button", name="Save judgment").click()
+    expect(page.locator(".saved")).to_have_text("Saved.")
     expect(page.locator(".golden li")).to_have_count(1)
     page.reload()
     expect(soup.get_by_role("radio", name="Partly")).to_be_checked()
+
+
+def test_the_pool_is_of_several_modes_and_shuffled(new_page: PageMaker, judged: Server) -> None:
+    """What any mode finds is judged, in an order that favours none and stays the same."""
+    page = new_page("/judge?q=tomatoes in the garden", at=judged.address)
+    expect(page.locator(".sheet h2")).to_contain_text("tomatoes")
+    results = {
+        mode: [
+            result["id"]
+            for result in page.request.get(
+                f"{judged.address}/api/v1/search?q=tomatoes in the garden&n=10&mode={mode}"
+            ).json()["results"]
+        ]
+        for mode in ("hybrid", "lexical", "semantic")
+    }
+    ids = "[...document.querySelectorAll('.judged')].map((item) => item.dataset.doc)"
+    shown = page.evaluate(ids)
+    assert sorted(shown) == sorted({id for found in results.values() for id in found})
+    assert shown not in ([id for id in found if id in shown] for found in results.values())
+    page.reload()
+    expect(page.locator(".judged").first).to_be_visible()
+    assert page.evaluate(ids) == shown

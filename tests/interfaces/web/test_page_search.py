@@ -355,7 +355,9 @@ def test_a_lane_that_cannot_run_is_named(
     cli("index", vault, "--no-wait")
     with serving(cli, vault, TWOLANE_EMBEDDING_EMBEDDER="none") as running:
         page = new_page(f"{running.address}/?q=soup", at=running.address)
-        expect(page.locator("[data-degraded=dense]")).to_contain_text("Without meaning:")
+        expect(page.locator("[data-degraded=dense]")).to_contain_text(
+            "Search by meaning is unavailable:"
+        )
         assert titles(page) == ["Tomato soup"]
         page.goto(f"{running.address}/coverage")
         expect(page.locator("[data-degraded=dense]")).to_contain_text("switched off")

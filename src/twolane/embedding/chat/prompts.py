@@ -9,7 +9,7 @@ from importlib import resources
 from twolane.model.document import digest
 
 # The version of each prompt that is in use; another text is another version.
-VERSIONS = {"expand": 1}
+VERSIONS = {"expand": 1, "summarize": 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Cutting texts that are longer than a model reads.
+"""Texts as a model can read them: not too long, and valid Unicode.
 
 A passage begins with its title and headings, so its front says most; the end goes first.
 """
@@ -49,3 +49,8 @@ class Cutter:
                 "a text is longer than the %d tokens that the model reads; its end is left out",
                 self._tokens,
             )
+
+
+def encodable(text: str) -> str:
+    """The text without halves of surrogate pairs, which undecodable file names bring along."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
+from twolane.embedding.embedders.cutting import encodable
 from twolane.model.errors import EmbedderUnavailable
 from twolane.model.space import Space
 
@@ -71,11 +72,11 @@ class E5Embedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         """One unit row per text, in order."""
-        return self._encode([_encodable(text) for text in texts], query=False)
+        return self._encode([_readable(text) for text in texts], query=False)
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of a query."""
-        row: Vector = self._encode([_encodable(text)], query=True)[0]
+        row: Vector = self._encode([_readable(text)], query=True)[0]
         return row
 
     def _encode(self, texts: list[str], *, query: bool) -> Matrix:
@@ -121,6 +122,6 @@ def _missing() -> EmbedderUnavailable:
     )
 
 
-def _encodable(text: str) -> str:
-    # The engine is written in C: it ends a text at a NUL and cannot read half a character.
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+def _readable(text: str) -> str:
+    # The engine is written in C: it ends a text at a NUL.
+    return encodable(text).replace("\0", " ")

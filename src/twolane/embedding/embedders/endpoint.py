@@ -43,7 +43,7 @@ _NEVER = frozenset({401, 403, 404, 405})
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class RetryPolicy:
     """How patiently a server is asked, and which group of settings names it."""
 
     seconds: float = 30.0
@@ -54,13 +54,13 @@ class Manners:
 class Endpoint:
     """One server, its key, and the connections to it; safe to share between threads."""
 
-    def __init__(self, url: str, key: str = "", manners: Manners | None = None) -> None:
+    def __init__(self, url: str, key: str = "", policy: RetryPolicy | None = None) -> None:
         self._url = url.rstrip("/")
         self._key = key
-        self._manners = manners or Manners()
+        self._policy = policy or RetryPolicy()
         self._lock = threading.Lock()
-        self._client: httpx.Client | None = None
-        self._sockets: WeakSet[socket.socket] = WeakSet()
+        self._idle: list[_Line] = []
+        self._closed = False
 
     def post(
         self, path: str, body: dict[str, Any], *, patient: bool, most: int = _MOST_BYTES
@@ -71,7 +71,7 @@ class Endpoint:
         EmbedderError if it refuses these texts.
         An impatient caller is waiting for a search: one more try and no long wait.
         """
-        tries = self._manners.tries if patient else min(2, self._manners.tries)
+        tries = self._policy.tries if patient else min(2, self._policy.tries)
         for attempt in range(1, tries + 1):
             refusal, wait = self._try(path, body, most)
             if not isinstance(refusal, EmbedderError | _Later):
@@ -88,24 +88,25 @@ class Endpoint:
         raise AssertionError("the last try either answers or raises")
 
     def close(self) -> None:
-        """Let go of the connections; calling it twice is harmless."""
+        """Let go of the connections, for good; calling it twice is harmless."""
         with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for line in idle:
+            line.client.close()
 
     def _try(self, path: str, body: dict[str, Any], most: int) -> tuple[Any, float | None]:
         """The answer, or the error to raise, with how long the server asks to wait."""
         httpx = _httpx()
-        late = f"{self._url} did not answer within {self._manners.seconds:g} s"
+        late = f"{self._url} did not answer within {self._policy.seconds:g} s"
         try:
-            with self._deadline() as over:
-                response, content = self._fetched(path, body, most)
+            with self._line() as line, line.deadline(self._policy.seconds) as over:
+                response, content = line.fetched(f"{self._url}/{path}", body, most)
         except httpx.TimeoutException:
             return _Later(late), None
         except httpx.InvalidURL as error:
             return EmbedderUnavailable(
-                f"{self._url} is no address: {error}; set `{self._manners.group}.url`"
+                f"{self._url} is no address: {error}; set `{self._policy.group}.url`"
             ), None
         except _TooMuch as error:
             return EmbedderUnavailable(f"{self._url} answered with {error}"), None
@@ -117,7 +118,7 @@ class Endpoint:
             told = self._told(response.status_code, content)
             return _Later(told), _asked_to_wait(response.headers.get("retry-after"))
         if response.status_code in _NEVER:
-            group = self._manners.group
+            group = self._policy.group
             hint = f"check `{group}.url`, `{group}.model` and `{group}.key`"
             return EmbedderUnavailable(f"{self._told(response.status_code, content)}; {hint}"), None
         if response.status_code != httpx.codes.OK:
@@ -127,54 +128,28 @@ class Endpoint:
         except (ValueError, RecursionError):
             return EmbedderUnavailable(f"{self._url} answered with something that is no JSON"), None
 
-    def _fetched(self, path: str, body: dict[str, Any], most: int) -> tuple[httpx.Response, bytes]:
-        """The server's answer and its content; _TooMuch if that is longer than it may be."""
-        client = self._opened()
-        with client.stream(
-            "POST", f"{self._url}/{path}", json=body, extensions={"trace": self._noted}
-        ) as response:
-            return response, _unpacked(response, most)
-
     @contextmanager
-    def _deadline(self) -> Iterator[threading.Event]:
-        """Hang up when the time is over: a server that drips never lets a read time out.
-
-        What is yielded is set then.
-        """
-        over = threading.Event()
-
-        def hang_up() -> None:
-            over.set()
-            with self._lock:
-                sockets = list(self._sockets)
-            for one in sockets:
-                # It may have been closed meanwhile.
-                with suppress(OSError):
-                    one.shutdown(socket.SHUT_RDWR)
-
-        timer = threading.Timer(self._manners.seconds, hang_up)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield over
-        finally:
-            timer.cancel()
-
-    def _noted(self, event: str, told: dict[str, Any]) -> None:
-        """Remember the sockets that are opened, so that they can be hung up."""
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            opened = told["return_value"].get_extra_info("socket")
-            with self._lock:
-                self._sockets.add(opened)
-
-    def _opened(self) -> httpx.Client:
+    def _line(self) -> Iterator[_Line]:
+        """A connection that nobody else uses meanwhile."""
         with self._lock:
-            if self._client is None:
-                headers = {"accept-encoding": "gzip"}
-                if self._key:
-                    headers["authorization"] = f"Bearer {self._key}"
-                self._client = _httpx().Client(headers=headers, timeout=self._manners.seconds)
-            return self._client
+            # A search that gave up waiting may have left a request behind that only begins now.
+            if self._closed:
+                raise EmbedderUnavailable(f"{self._url} is not asked any more")
+            line = self._idle.pop() if self._idle else None
+        if line is None:
+            headers = {"accept-encoding": "gzip"}
+            if self._key:
+                headers["authorization"] = f"Bearer {self._key}"
+            line = _Line(_httpx().Client(headers=headers, timeout=self._policy.seconds))
+        try:
+            yield line
+        finally:
+            with self._lock:
+                kept = not self._closed
+                if kept:
+                    self._idle.append(line)
+            if not kept:
+                line.client.close()
 
     def _told(self, status: int, content: bytes) -> str:
         """What the server said, in one line, without the key that some servers repeat."""
@@ -198,6 +173,49 @@ def _httpx() -> Any:
             "asking a server needs a package that is not installed; "
             "install it with: pip install 'twolane[openai]'"
         ) from error
+
+
+class _Line:
+    """A client that makes one request at a time, and can be hung up."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self._sockets: WeakSet[socket.socket] = WeakSet()
+
+    def fetched(self, url: str, body: dict[str, Any], most: int) -> tuple[httpx.Response, bytes]:
+        """The server's answer and its content; _TooMuch if that is longer than it may be."""
+        with self.client.stream(
+            "POST", url, json=body, extensions={"trace": self._noted}
+        ) as response:
+            return response, _unpacked(response, most)
+
+    @contextmanager
+    def deadline(self, seconds: float) -> Iterator[threading.Event]:
+        """Hang up when the time is over: a server that drips never lets a read time out.
+
+        What is yielded is set then.
+        """
+        over = threading.Event()
+
+        def hang_up() -> None:
+            over.set()
+            for one in list(self._sockets):
+                # It may have been closed meanwhile.
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(seconds, hang_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield over
+        finally:
+            timer.cancel()
+
+    def _noted(self, event: str, told: dict[str, Any]) -> None:
+        """Remember the sockets that are opened, so that they can be hung up."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._sockets.add(told["return_value"].get_extra_info("socket"))
 
 
 class _Later(Exception):

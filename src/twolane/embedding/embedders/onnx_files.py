@@ -39,18 +39,25 @@ _PASSAGE_PROMPTS = ("passage", "document", "search_document", "retrieval.passage
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """How one model is to be used."""
+class ModelFiles:
+    """Where a model's files are, how many tokens it reads, and what fills up shorter texts."""
+
+    folder: Path
+    graph: Path
+    longest: int
+    padding: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderFiles(ModelFiles):
+    """The same of an embedder, and how it is to be used."""
 
     name: str
     revision: str
-    file: Path
     dimensions: int
     pooling: str
-    longest: int
-    padding: int
-    query_prompt: str = ""
-    passage_prompt: str = ""
+    query_prompt: str
+    passage_prompt: str
 
 
 def located(model: str) -> Path:
@@ -70,41 +77,31 @@ def located(model: str) -> Path:
     return _fetched(model)
 
 
-def read_recipe(folder: Path, model: str) -> Recipe:
-    """How the model in the folder is to be used."""
-    graph = _graph(folder)
-    config = _json(folder / "config.json")
-    pooling, dimensions = _pooling(folder, config)
-    query, passage = _prompts(folder)
-    return Recipe(
-        name=folder.resolve().name if Path(model).expanduser().is_dir() else model,
-        revision=_digest(graph, folder / "tokenizer.json"),
-        file=graph,
-        dimensions=dimensions,
-        pooling=pooling,
-        longest=_longest(folder, config),
-        padding=int(config.get("pad_token_id") or 0),
-        query_prompt=query,
-        passage_prompt=passage,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class CrossEncoderFiles:
-    """Where a cross-encoder's files are, and how it is to be used."""
-
-    folder: Path
-    graph: Path
-    longest: int
-    padding: int
-
-
-def read_cross_encoder(folder: Path) -> CrossEncoderFiles:
-    """How the cross-encoder in the folder is to be used."""
+def read_model(folder: Path) -> ModelFiles:
+    """How the model in the folder is to be used, whatever it is for."""
     graph = _graph(folder)
     config = _json(folder / "config.json")
     padding = int(config.get("pad_token_id") or 0)
-    return CrossEncoderFiles(folder, graph, _longest(folder, config), padding)
+    return ModelFiles(folder, graph, _longest(folder, config), padding)
+
+
+def read_embedder(folder: Path, model: str) -> EmbedderFiles:
+    """How the embedder in the folder is to be used; `model` is what the settings call it."""
+    files = read_model(folder)
+    pooling, dimensions = _pooling(folder, _json(folder / "config.json"))
+    query, passage = _prompts(folder)
+    return EmbedderFiles(
+        folder,
+        files.graph,
+        files.longest,
+        files.padding,
+        name=folder.resolve().name if Path(model).expanduser().is_dir() else model,
+        revision=_digest(files.graph, folder / "tokenizer.json"),
+        dimensions=dimensions,
+        pooling=pooling,
+        query_prompt=query,
+        passage_prompt=passage,
+    )
 
 
 def _graph(folder: Path) -> Path:

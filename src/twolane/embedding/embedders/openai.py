@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from twolane.embedding.embedders.cutting import Cutter
 from twolane.embedding.embedders.endpoint import Endpoint
-from twolane.embedding.embedders.pace import Pace
+from twolane.embedding.embedders.rate_limiter import RateLimiter
 from twolane.ingest.chunking import estimate_tokens
 from twolane.model.errors import BadVectors, EmbedderUnavailable
 from twolane.model.space import Space
@@ -46,7 +46,7 @@ _MODEL_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RequestOptions:
     """What to ask of the server: which model, how long its vectors are, how texts are dressed.
 
     `dimensions` 0 means the model's own length, if that is known.
@@ -71,13 +71,13 @@ class Wishes:
 class OpenAiEmbedder:
     """Asks a server for vectors, in as few requests as its limits allow; safe to share."""
 
-    def __init__(self, endpoint: Endpoint, wishes: Wishes, *, chunker: str = "") -> None:
+    def __init__(self, endpoint: Endpoint, options: RequestOptions, *, chunker: str = "") -> None:
         """`chunker` is the version of what cuts the passages; it becomes part of the space."""
         self._endpoint = endpoint
-        self._wishes = wishes
+        self._options = options
         self._chunker = chunker
-        self._cutter = Cutter(wishes.longest or _LONGEST_TEXT)
-        self._pace = Pace(wishes.requests_per_minute, wishes.tokens_per_minute)
+        self._cutter = Cutter(options.longest or _LONGEST_TEXT)
+        self._limiter = RateLimiter(options.requests_per_minute, options.tokens_per_minute)
         self._lock = threading.Lock()
         # What the server calls the model that answers; it may be known from an earlier process.
         self.answered_by = ""
@@ -85,28 +85,28 @@ class OpenAiEmbedder:
     @property
     def space(self) -> Space:
         """The identity of the vectors; asks nothing of the server."""
-        wishes = self._wishes
-        dimensions = wishes.dimensions or DIMENSIONS.get(wishes.model, 0)
-        if not wishes.model:
+        options = self._options
+        dimensions = options.dimensions or DIMENSIONS.get(options.model, 0)
+        if not options.model:
             raise EmbedderUnavailable(
                 "the embedder 'openai' needs the name of a model; set `embedding.model`, "
                 'for example model = "text-embedding-3-small"'
             )
         if not dimensions:
             raise EmbedderUnavailable(
-                f"how long the vectors of {wishes.model!r} are is not known; "
+                f"how long the vectors of {options.model!r} are is not known; "
                 "set `embedding.dimensions`"
             )
         return Space(
             embedder="openai",
-            model=wishes.model,
+            model=options.model,
             # The server may be moved; its vectors stay what they are.
-            revision=wishes.revision,
+            revision=options.revision,
             dimensions=dimensions,
             chunker=self._chunker,
-            query_prompt=wishes.query_prompt,
-            passage_prompt=wishes.passage_prompt,
-            pooling="input_type" if wishes.input_type else "model",
+            query_prompt=options.query_prompt,
+            passage_prompt=options.passage_prompt,
+            pooling="input_type" if options.input_type else "model",
         )
 
     @property
@@ -118,32 +118,32 @@ class OpenAiEmbedder:
         """One unit row per text, in order."""
         import numpy as np
 
-        dressed = [self._wishes.passage_prompt + self._cutter.cut(text) for text in texts]
+        dressed = [self._options.passage_prompt + self._cutter.cut(text) for text in texts]
         rows = [self._asked(batch, "passage") for batch in self._batches(dressed)]
         return np.vstack(rows) if rows else np.empty((0, self.space.dimensions), np.float32)
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of a query; a server that is down is asked twice, not five times."""
-        dressed = self._wishes.query_prompt + self._cutter.cut(text)
+        dressed = self._options.query_prompt + self._cutter.cut(text)
         row: Vector = self._asked([dressed], "query")[0]
         return row
 
     def _asked(self, texts: Sequence[str], role: str) -> Matrix:
-        wishes = self._wishes
+        options = self._options
         body: dict[str, Any] = {
-            "model": wishes.model,
+            "model": options.model,
             # The protocol has no empty input; a blank is the least text that every server takes.
             "input": [text or " " for text in texts],
-            "encoding_format": wishes.encoding,
+            "encoding_format": options.encoding,
         }
-        if wishes.dimensions:
-            body["dimensions"] = wishes.dimensions
-        if wishes.input_type:
+        if options.dimensions:
+            body["dimensions"] = options.dimensions
+        if options.input_type:
             body["input_type"] = role
         dimensions = self.space.dimensions
         most = _ANSWER_BYTES + len(texts) * (_VECTOR_BYTES + dimensions * _NUMBER_BYTES)
         patient = role == "passage"
-        self._pace.keep(sum(map(estimate_tokens, texts)), patient=patient)
+        self._limiter.acquire(sum(map(estimate_tokens, texts)), patient=patient)
         answer = self._endpoint.post("embeddings", body, patient=patient, most=most)
         matrix = _matrix(answer, len(texts), dimensions)
         self._require_same_model(answer.get("model"))
@@ -151,8 +151,8 @@ class OpenAiEmbedder:
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """The texts in order, in groups that stay within a request's limits."""
-        most = min(self._wishes.texts, _MOST_TEXTS)
-        largest = min(self._wishes.tokens_per_minute or _MOST_TOKENS, _MOST_TOKENS)
+        most = min(self._options.texts, _MOST_TEXTS)
+        largest = min(self._options.tokens_per_minute or _MOST_TOKENS, _MOST_TOKENS)
         batch: list[str] = []
         tokens = 0
         for text in texts:

@@ -15,9 +15,10 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from twolane.embedding.embedders.cutting import encodable
 from twolane.model.errors import EmbedderUnavailable
 from twolane.model.space import Space
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +115,7 @@ class UseEmbedder:
     @one_thread()
     def _embedded(self, texts: Sequence[str], *, keep: bool) -> NDArray[np.float32]:
         model = self._loaded(keep=keep)
-        windows = [_windows(_encodable(text)) for text in texts]
+        windows = [_windows(encodable(text)) for text in texts]
         # The package itself forms batches that fit the processor's cache.
         rows: NDArray[np.float32] = model.encode([piece for pieces in windows for piece in pieces])
         return rows if len(rows) == len(windows) else _pooled(rows, windows)
@@ -191,11 +192,6 @@ def _missing() -> EmbedderUnavailable:
 
 def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _encodable(text: str) -> str:
-    """The text without halves of surrogate pairs, which undecodable file names bring along."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _windows(text: str) -> list[str]:

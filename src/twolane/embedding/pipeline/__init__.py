@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from twolane.embedding.centring import block, centred, same_means
-from twolane.embedding.pipeline.attempts import Attempt, Attempts, Known, batches
+from twolane.embedding.pipeline.batches import BatchEmbedder, BatchResult, Reusable, batches
 from twolane.embedding.pipeline.leases import release_the_dead, retry_in, worker_name
 from twolane.embedding.spaces import Background, expect_model
 from twolane.model.errors import EmbedderUnavailable
@@ -131,7 +131,9 @@ class _Run:
         allowed = embedder.parallel if isinstance(embedder, Parallel) else 1
         self._threads = max(1, min(allowed, parallel or cores()))
         self._background = Background(self._threads, name="twolane-embed")
-        self._attempts = Attempts(embedder, generation.space, settings.experiment.breadcrumb)
+        self._batch_embedder = BatchEmbedder(
+            embedder, generation.space, settings.experiment.breadcrumb
+        )
         self._reused = _reused(stores.vectors, embedder)
         self._rate: float | None = None
         self._standing = Progress(0, 0, 0)
@@ -188,21 +190,21 @@ class _Run:
         self._queue.complete(self._generation.number, (), rate=self._rate)
 
     def _embed(self, claimed: Sequence[Pending]) -> None:
-        waiting: deque[tuple[Future[Attempt], Sequence[Pending]]] = deque()
+        waiting: deque[tuple[Future[BatchResult], Sequence[Pending]]] = deque()
         for batch in batches(claimed, BATCH_TOKENS, self._batch_size()):
             if len(waiting) > self._threads:
                 self._keep(*waiting.popleft())
             if self._stop():
                 raise _Stopped
-            call = partial(self._attempts.embed, batch, self._known(batch))
+            call = partial(self._batch_embedder.embed, batch, self._known(batch))
             waiting.append((self._background.submit(call), batch))
         while waiting:
             self._keep(*waiting.popleft())
 
-    def _known(self, batch: Sequence[Pending]) -> Known:
+    def _known(self, batch: Sequence[Pending]) -> Reusable:
         """What another generation already knows of these passages, if the embedder can use it."""
         if self._reused is None:
-            return Known()
+            return Reusable()
         stored = self._vectors.get(self._reused.number, [passage.document for passage in batch])
         known = {
             passage.content_hash: vector
@@ -211,12 +213,12 @@ class _Run:
             if vector.position == passage.position
         }
         same = self._reused.space.sentences == self._generation.space.sentences
-        return Known(
+        return Reusable(
             {key: one.vector for key, one in known.items()},
             {key: one.sentences for key, one in known.items() if one.sentences} if same else None,
         )
 
-    def _keep(self, waiting: Future[Attempt], batch: Sequence[Pending]) -> None:
+    def _keep(self, waiting: Future[BatchResult], batch: Sequence[Pending]) -> None:
         """Store what was embedded and record what was not."""
         made = self._result(waiting)
         number = self._generation.number
@@ -237,7 +239,7 @@ class _Run:
         )
         self._progress(self._standing)
 
-    def _result(self, waiting: Future[Attempt]) -> Attempt:
+    def _result(self, waiting: Future[BatchResult]) -> BatchResult:
         while True:
             try:
                 return waiting.result(timeout=_GLANCE_SECONDS)
@@ -262,7 +264,7 @@ class _Run:
                 f"that fills generation {generation.number} with {kept!r}"
             )
 
-    def _store(self, made: Attempt) -> None:
+    def _store(self, made: BatchResult) -> None:
         self._note_model()
         part, number = block(self._generation.space), self._generation.number
         passages = [one for one, _ in made.rows]

@@ -9,18 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from twolane.embedding.embedders.onnx import encodable, opened
-from twolane.embedding.embedders.onnx_files import CrossEncoderFiles, read_cross_encoder
+from twolane.embedding.embedders.cutting import encodable
+from twolane.embedding.embedders.onnx_files import read_model
+from twolane.embedding.embedders.onnx_model import OnnxModel
 from twolane.model.errors import EmbedderError, StageError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-# Pairs of like length run together; larger groups only fill the memory.
-_BATCH = 16
 
 
 class OnnxReranker:
@@ -30,7 +23,7 @@ class OnnxReranker:
         self._folder = Path(folder).expanduser()
         self._threads = threads
         self._lock = threading.Lock()
-        self._loaded: _Loaded | None = None
+        self._loaded: _CrossEncoder | None = None
 
     @property
     def name(self) -> str:
@@ -42,71 +35,45 @@ class OnnxReranker:
         if not passages:
             return []
         try:
-            loaded = self._ready()
-            return loaded.logits(query, passages)
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = _CrossEncoder(self._folder, self._threads)
+            return self._loaded.logits(query, passages)
         except EmbedderError as error:
             raise StageError(str(error)) from error
 
-    def _ready(self) -> _Loaded:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = _Loaded(read_cross_encoder(self._folder), self._threads)
-            return self._loaded
 
+class _CrossEncoder:
+    """A model that reads pairs; may be used from several threads."""
 
-class _Loaded:
-    """The tokenizer and the session of one model; sessions may be run from several threads."""
-
-    def __init__(self, files: CrossEncoderFiles, threads: int) -> None:
-        self._padding = files.padding
+    def __init__(self, folder: Path, threads: int) -> None:
+        files = read_model(folder)
+        self._model = OnnxModel(folder, files.graph, padding=files.padding, threads=threads)
         self._longest_query = files.longest // 2
-        self._words, self._session = opened(files.folder, files.graph, threads)
+        self._words = self._model.tokenizer
         self._words.no_truncation()
-        self._tokenizer = type(self._words).from_str(self._words.to_str())
+        self._pairs = type(self._words).from_str(self._words.to_str())
         # Of a pair that is too long the passage loses its end, never the query.
-        self._tokenizer.enable_truncation(files.longest, strategy="only_second")
-        self._inputs = {tensor.name for tensor in self._session.get_inputs()}
+        self._pairs.enable_truncation(files.longest, strategy="only_second")
 
     def logits(self, query: str, passages: Sequence[str]) -> list[float]:
         """One number for each passage: a single logit, or how much the last of two outweighs."""
         import numpy as np
 
-        asked = self._cut(encodable(query))
-        encoded = self._tokenizer.encode_batch([(asked, encodable(one)) for one in passages])
-        found = np.empty(len(passages), np.float64)
-        order = sorted(range(len(passages)), key=lambda place: len(encoded[place].ids))
-        for start in range(0, len(order), _BATCH):
-            places = order[start : start + _BATCH]
-            rows = self._run([encoded[place] for place in places])
-            found[places] = rows[:, -1] - (rows[:, 0] if rows.shape[1] > 1 else 0.0)
-        if not np.isfinite(found).all():
+        front = self._front(encodable(query))
+        encoded = self._pairs.encode_batch([(front, encodable(one)) for one in passages])
+        logits = np.empty(len(passages), np.float64)
+        for places, rows, _ in self._model.run(encoded, self._model.outputs[0]):
+            if rows.ndim != 2 or rows.shape[0] != len(places) or rows.shape[1] not in (1, 2):
+                raise StageError(f"the model answers {rows.shape}, and a reranker with one score")
+            logits[places] = rows[:, -1] - (rows[:, 0] if rows.shape[1] > 1 else 0.0)
+        if not np.isfinite(logits).all():
             raise StageError("the model gave a score that is no number")
-        return [float(one) for one in found]
+        return [float(one) for one in logits]
 
-    def _cut(self, query: str) -> str:
+    def _front(self, query: str) -> str:
         """The query, or its front: one that fills the window would leave no room for a passage."""
         offsets = self._words.encode(query, add_special_tokens=False).offsets
         if len(offsets) <= self._longest_query:
             return query
         return query[: offsets[self._longest_query - 1][1]]
-
-    def _run(self, encoded: Sequence[Any]) -> NDArray[np.float64]:
-        import numpy as np
-
-        width = max(1, *(len(one.ids) for one in encoded))
-        offered = {
-            "input_ids": np.full((len(encoded), width), self._padding, np.int64),
-            "attention_mask": np.zeros((len(encoded), width), np.int64),
-            "token_type_ids": np.zeros((len(encoded), width), np.int64),
-        }
-        for place, one in enumerate(encoded):
-            offered["input_ids"][place, : len(one.ids)] = one.ids
-            offered["attention_mask"][place, : len(one.ids)] = 1
-            offered["token_type_ids"][place, : len(one.ids)] = one.type_ids
-        if unknown := self._inputs - offered.keys():
-            raise StageError(f"the model asks for {', '.join(sorted(unknown))}; it is no reranker")
-        given = {name: value for name, value in offered.items() if name in self._inputs}
-        rows = np.asarray(self._session.run(None, given)[0], np.float64)
-        if rows.ndim != 2 or rows.shape[0] != len(encoded) or rows.shape[1] not in (1, 2):
-            raise StageError(f"the model answers with {rows.shape}, and a reranker with one score")
-        return rows

@@ -16,20 +16,21 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from twolane.ingest.chunking.boilerplate import parted
-from twolane.ingest.chunking.sentences import own_sentences, sentences
+from twolane.ingest.chunking.boilerplate import stripped
 from twolane.ingest.chunking.splitting import (
     SPACE,
+    estimate_tokens,
     is_heading,
     longest_beginning,
+    own_sentences,
+    sentences,
     split,
     split_anywhere,
 )
-from twolane.ingest.chunking.token_estimate import estimate_tokens
 from twolane.model.document import Chunk, Document, Heading, Kind, passage_digest
 from twolane.model.errors import BadSetting
+from twolane.text.languages import USUAL
 from twolane.text.plaintext import plain
-from twolane.text.scripts import USUAL
 
 __all__ = [
     "CHUNKER",
@@ -71,7 +72,7 @@ def chunk_document(
     `overlap` estimated tokens of the one before it, within the same section.
     A document without text has one empty chunk, so that its title can be found by meaning.
     What a bookmark or a prompt says of itself is its first chunk, empty in the body, and so is
-    what a note without text says.
+    what a note with a summary or without text says.
     Without `breadcrumb` a passage is embedded under the title alone.
     """
     if size < SMALLEST:
@@ -121,11 +122,12 @@ def without_boilerplate(
     does; `language_of` is told a text and what stands around it speaks, if that is known.
     """
     found = [
-        _without_boilerplate(document, one, boilerplate, breadcrumb, language_of) for one in chunks
+        _without_boilerplate(document, chunk, boilerplate, breadcrumb, language_of)
+        for chunk in chunks
     ]
     if not any(one.language for one in found):
         found = [
-            replace(one, language=language_of(_text(document, one), None))
+            replace(one, language=language_of(plain(document.body[one.start : one.end]), None))
             if one.boilerplate
             else one
             for one in found
@@ -140,7 +142,7 @@ def embedded_text(
 
     Without the lines whose keys are in `boilerplate`, if anything remains.
     """
-    own = parted(text, boilerplate) if boilerplate else None
+    own = stripped(text, boilerplate) if boilerplate else None
     return _under(_breadcrumb(title, headings), own.rest if own and own.rest else plain(text))
 
 
@@ -153,7 +155,7 @@ def lead_text(description: str, summary: str, arguments: Sequence[str]) -> str:
 
 
 def _lead(document: Document) -> str:
-    if document.kind == Kind.NOTE and document.body.strip():
+    if document.kind == Kind.NOTE and document.body.strip() and not document.summary:
         return ""
     return lead_text(document.description, document.summary, document.arguments)
 
@@ -182,7 +184,7 @@ def embedded_sentences(
     None if it is a single one, which says what the passage says.
     They are those of the whole passage; one that is nothing but a form is an empty text.
     """
-    own = parted(text, boilerplate) if boilerplate else None
+    own = stripped(text, boilerplate) if boilerplate else None
     found = own_sentences(own.lines) if own and own.rest else sentences(plain(text))
     if len(found) < 2 or not any(found):
         return []
@@ -198,7 +200,7 @@ def _without_boilerplate(
     language_of: Callable[[str, str | None], str | None],
 ) -> Chunk:
     markdown = document.body[chunk.start : chunk.end]
-    own = parted(markdown, boilerplate)
+    own = stripped(markdown, boilerplate)
     if own is None and not chunk.boilerplate:
         return chunk
     text = own.whole if own else plain(markdown)
@@ -219,10 +221,6 @@ def _without_boilerplate(
         language=language,
         boilerplate=own.keys if own else (),
     )
-
-
-def _text(document: Document, chunk: Chunk) -> str:
-    return plain(document.body[chunk.start : chunk.end])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
-"""Forms: lines that many documents hold, which say nothing of any of them.
+"""Boilerplate: lines that many documents hold, which say nothing of any of them.
 
 A daily note, a meeting, a book: many notes are filled in from a template, and many end with one
 footer.
-Whoever looks for one of them does not ask for its form, so forms are left out of what is embedded,
-and of nothing else: they are found by words, shown and exported like any other line.
+Whoever looks for one of them does not ask for its template, so boilerplate is left out of what is
+embedded, and of nothing else: it is found by words, shown and exported like any other line.
 
-A form is a line, or the label of a field ("Mood: good"), with which the field is left out: a few
-words that stand there for the sake of the form are noise, and more so without it.
+It is a whole line, or the label of a field ("Mood: good"), with which the field is left out: a few
+words that stand there for the sake of the template are noise, and more so without it.
 It is known by a key of eight bytes, which is all that is kept of it.
 """
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import isqrt
 
-from twolane.ingest.chunking.sentences import own_sentences, sentence_at
+from twolane.ingest.chunking.splitting import own_sentences, sentence_at
 from twolane.text.plaintext import plain
 
 # Fewer documents that hold a line are a coincidence, or copies.
@@ -36,7 +36,7 @@ _LONGEST_VALUE = 6
 _MARKS = " \t\r>#*+-_=~`|"
 _BOXES = ("[ ]", "[x]", "[X]")
 
-# A line that is a single sign or letter is none that anybody wrote into a form.
+# A line that is a single sign or letter is none that anybody wrote into a template.
 _FEWEST_LETTERS = 2
 
 # So many places to count lines in take 4 MB; what shares a place is told apart by a second look.
@@ -44,11 +44,11 @@ _PLACES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
-    """A passage as it reads, line by line, and whether each line is a form.
+class Stripped:
+    """A passage as it reads, line by line, and whether each line is boilerplate.
 
     `rest` is what remains, and is empty where that would be nothing, or headings alone.
-    `keys` are those of the forms in it, sorted.
+    `keys` are those of the boilerplate in it, sorted.
     """
 
     lines: tuple[tuple[str, bool], ...]
@@ -61,41 +61,43 @@ class Parted:
         return "\n".join(line for line, _ in self.lines)
 
 
-def parted(markdown: str, forms: Container[int]) -> Parted | None:
-    """The passage without the lines and fields whose keys are in `forms`.
+def stripped(markdown: str, boilerplate: Container[int]) -> Stripped | None:
+    """The passage without the lines and fields whose keys are in `boilerplate`.
 
-    None if it holds no form.
+    None if it holds none.
     """
-    found = _forms_in(markdown, forms)
+    found = _boilerplate_in(markdown, boilerplate)
     if not found:
         return None
     headings = {plain(line) for line in markdown.split("\n") if line.startswith("#")}
     lines = tuple((line, line.strip() in found) for line in plain(markdown).split("\n"))
-    keys = {found[line.strip()] for line, is_form in lines if is_form}
+    keys = {found[line.strip()] for line, is_boilerplate in lines if is_boilerplate}
     if not keys:
         return None
-    rest = [line for line, is_form in lines if not is_form]
+    rest = [line for line, is_boilerplate in lines if not is_boilerplate]
     # Headings are in the breadcrumb, and alone they are no passage.
     says = any(map(_says_something, set(rest) - headings))
     left = _BLANK_LINES.sub("\n\n", "\n".join(rest)).strip() if says else ""
-    return Parted(lines, left, tuple(sorted(keys)))
+    return Stripped(lines, left, tuple(sorted(keys)))
 
 
-def all_form(markdown: str, forms: Container[int]) -> bool:
-    """Whether nothing but headings remains of the passage without its forms."""
+def only_boilerplate(markdown: str, boilerplate: Container[int]) -> bool:
+    """Whether nothing but headings remains of the passage without its boilerplate."""
     return not any(
-        _says_something(line) and _form_key(_bare(line), forms) is None
+        _says_something(line) and _boilerplate_key(_bare(line), boilerplate) is None
         for line in markdown.split("\n")
         if not line.startswith("#")
     )
 
 
-def own_sentence_at(markdown: str, text: str, forms: Collection[int], place: int) -> str | None:
-    """The sentence at this place without the forms that were joined to it; None if it has none.
+def own_sentence_at(
+    markdown: str, text: str, boilerplate: Collection[int], place: int
+) -> str | None:
+    """The sentence at this place without the boilerplate in it; None if nothing is left.
 
     `text` is the passage as it reads.
     """
-    own = parted(markdown, forms) if forms else None
+    own = stripped(markdown, boilerplate) if boilerplate else None
     if own is None or not own.rest:
         return sentence_at(text, place)
     return next(islice(own_sentences(own.lines), place, None), None)
@@ -141,24 +143,24 @@ def key_of(line: str) -> int:
     return int.from_bytes(name, "big", signed=True)
 
 
-def _forms_in(markdown: str, forms: Container[int]) -> dict[str, int]:
-    """The lines that are forms, as they read, with their keys."""
+def _boilerplate_in(markdown: str, boilerplate: Container[int]) -> dict[str, int]:
+    """The lines that are boilerplate, as they read, with their keys."""
     found: dict[str, int] = {}
     for line in markdown.split("\n"):
-        key = _form_key(_bare(line), forms)
+        key = _boilerplate_key(_bare(line), boilerplate)
         if key is not None and (readable := plain(line)):
             found[readable] = key
     return found
 
 
-def _form_key(bare: str, forms: Container[int]) -> int | None:
-    """The key of the form that the line is, or whose label it begins with."""
+def _boilerplate_key(bare: str, boilerplate: Container[int]) -> int | None:
+    """The key of the boilerplate that the line is, or whose label it begins with."""
     if not bare:
         return None
     key = key_of(_same(bare))
-    if key not in forms and ":" in bare and (label := _label(bare)):
+    if key not in boilerplate and ":" in bare and (label := _label(bare)):
         key = key_of(_same(label))
-    return key if key in forms else None
+    return key if key in boilerplate else None
 
 
 def _label(bare: str) -> str | None:

@@ -1,17 +1,23 @@
-"""Documents from a folder of Markdown or plain text, each file once."""
+"""Documents from a folder of Markdown or plain text, or from one file, each file once."""
 
 from __future__ import annotations
 
+import errno
+import os
+import select
+import stat
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from twolane.ingest.exchange.rows import BadRow, Row, Rows
 from twolane.ingest.parsing.markdown import parse_note
 from twolane.model.document import Kind
 from twolane.model.draft import Draft
+from twolane.model.errors import BadInput
 from twolane.model.problem import FileRecord, FileState, ProblemCode, Stamp
 from twolane.ports.source import Entry, Source
 
@@ -73,3 +79,34 @@ def _row(data: bytes, path: str, collection: str, kind: Kind, modified: datetime
         address = next((one for one in written if isinstance(one, str) and "://" in one), None)
         draft = replace(draft, url=address)
     return Row(path, draft, tuple(problem.reason for problem in parsed.problems))
+
+
+# Who writes to a named pipe may need a moment to begin, and nobody can tell whether anybody will.
+_PATIENCE_SECONDS = 5.0
+
+
+def opened(path: Path) -> BinaryIO:
+    """A file, or a pipe that somebody writes to; BadInput for anything that never ends."""
+    # Otherwise opening itself would wait for somebody who writes.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _require_an_end(handle, path)
+        os.set_blocking(handle, True)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _require_an_end(handle: int, path: Path) -> None:
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISFIFO(mode):
+        if not select.select([handle], [], [], _PATIENCE_SECONDS)[0]:
+            raise BadInput(
+                f"nobody writes to the pipe {str(path)!r}; nothing was read from it "
+                "(`-` stands for standard input)"
+            )
+    elif stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    elif not stat.S_ISREG(mode):
+        raise BadInput(f"{str(path)!r} is no file; `-` stands for standard input")

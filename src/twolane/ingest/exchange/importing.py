@@ -1,5 +1,6 @@
 """From rows to saved documents: in batches, each searchable when it is committed.
 
+Readers of formats give rows: drafts with the place they come from, or why there is none.
 A row that cannot be saved is a problem of the report; the others go in.
 The same import again changes nothing.
 """
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from twolane.ingest.analysis_tasks import DraftOutcome, DraftTask, analyze_draft
+from twolane.ingest.analysis import DraftOutcome, DraftTask, analyze_draft
 from twolane.ingest.drafting import drafted
 from twolane.ingest.exchange.rows import BadRow, CollectionRow, ImportReport, Row, Rows
 from twolane.ingest.parallel import ParallelAnalysis
@@ -18,9 +19,8 @@ from twolane.ingest.saving import Saver
 from twolane.model.document import Collection, Document, Prepared
 from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, HeldInFile, TwolaneError
-from twolane.model.permissions import require
 from twolane.model.problem import ProblemCode
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.ports.documents import DocumentStore, PutCollection
 from twolane.settings import Settings
 
@@ -117,10 +117,17 @@ class Importer:
         for remark in row.remarks:
             report.tell(place, ProblemCode.MENDED, remark)
         report.mended += bool(row.remarks)
-        held = next((one for one in self._documents.collections() if one.name == given.name), None)
-        if held is not None and replace(held, root=None) == given:
+        known = next(
+            (
+                collection
+                for collection in self._documents.collections()
+                if collection.name == given.name
+            ),
+            None,
+        )
+        if known is not None and replace(known, root=None) == given:
             return
-        reason = _why_not(held, given, self._scope)
+        reason = _why_not(known, given, self._scope)
         if reason:
             report.skipped += 1
             report.tell(place, ProblemCode.EXCLUDED, reason)
@@ -150,9 +157,9 @@ class Importer:
         refused: dict[str, TwolaneError] = {}
         # What was joined with others is not what was prepared.
         ready = {
-            one.id: taken.ready
-            for one in documents
-            if (taken := batch[one.id][-1]).ready is not None and taken.document is one
+            document.id: taken.ready
+            for document in documents
+            if (taken := batch[document.id][-1]).ready is not None and taken.document is document
         }
         saved = self._saver.put(documents, self._scope, refused=refused, ready=ready, now=False)
         self._changing = 2 * sum(one.changed for one in saved) >= len(saved)
@@ -165,10 +172,10 @@ class Importer:
             self._leave(batch[id], str(error), failed=not isinstance(error, HeldInFile))
 
     def _merged(self, batch: dict[str, list[_Taken]]) -> list[Document]:
-        held = self._documents.get(list(batch))
+        stored = self._documents.get(list(batch))
         documents = []
         for id, taken in batch.items():
-            before = held[id].document if id in held else None
+            before = stored[id].document if id in stored else None
             if before is not None and (before.deleted or before.encrypted):
                 what = "deleted" if before.deleted else "encrypted"
                 self._leave(taken, f"the bookmark was {what} here; it stays so", failed=False)
@@ -203,13 +210,13 @@ class _Taken:
     ready: Prepared | None = None
 
 
-def _why_not(held: Collection | None, given: Collection, scope: Scope) -> str:
+def _why_not(known: Collection | None, given: Collection, scope: Scope) -> str:
     """Why the collection that is there must not be described anew; empty if it may."""
     if scope.collections and given.name not in scope.collections:
         return f"the collection {given.name!r} is not yours to describe"
-    if held is not None and held.root is not None:
-        return f"the collection {given.name!r} holds the files of {held.root}; it stays as it is"
-    if held is not None and Capability.ADMIN not in scope.capabilities:
+    if known is not None and known.root is not None:
+        return f"the collection {given.name!r} holds the files of {known.root}; it stays as it is"
+    if known is not None and Capability.ADMIN not in scope.capabilities:
         return f"describing {given.name!r} anew needs the capability {Capability.ADMIN}"
     return ""
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from twolane.ingest.exchange.addresses import id_in, path_of
-from twolane.ingest.exchange.rows import BadRow, Row, Rows
+from twolane.ingest.exchange.rows import BadRow, Row, Rows, id_in, path_of
 from twolane.ingest.parsing.decoding import decode
 from twolane.model.document import Kind
 from twolane.model.draft import Draft
@@ -26,7 +25,7 @@ _DEEPEST = 64
 
 def is_joplin(folder: Path) -> bool:
     """Whether the folder looks like a RAW export."""
-    return any(_ITEM.fullmatch(one.name) for one in _items(folder))
+    return any(_ITEM.fullmatch(item.name) for item in _items(folder))
 
 
 def read_joplin(folder: Path, *, collection: str, largest: int) -> Rows:

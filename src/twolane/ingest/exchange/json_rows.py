@@ -18,14 +18,12 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from twolane.ingest.drafting import collection_named
-from twolane.ingest.exchange.addresses import id_in, normalised
-from twolane.ingest.exchange.rows import BadRow, CollectionRow, Row, Rows, Text
+from twolane.ingest.exchange.rows import BadRow, CollectionRow, Row, Rows, Text, id_in, normalised
 from twolane.model.document import Collection, Kind, digest
 from twolane.model.draft import LONGEST_DESCRIPTION, Draft
 from twolane.model.errors import BadDraft, BadInput
-from twolane.model.permissions import require
 from twolane.model.problem import ProblemCode
-from twolane.model.scope import Capability, Scope
+from twolane.model.scope import Capability, Scope, require
 from twolane.ports.documents import Among, DocumentStore
 
 _FIELDS = {one.name: one for one in fields(Draft)}
@@ -52,7 +50,7 @@ def read_json(text: Text, *, collection: str, kind: Kind, longest: int) -> Rows:
     for place, value in values:
         if isinstance(value, BadRow):
             yield value
-        elif _is_collection(value):
+        elif isinstance(value, dict) and value.get("type") == _TYPE:
             yield _read_collection(place, value)
         else:
             yield _row(place, value, collection, kind)
@@ -61,9 +59,9 @@ def read_json(text: Text, *, collection: str, kind: Kind, longest: int) -> Rows:
 def exported_collections(documents: DocumentStore, scope: Scope) -> Iterator[str]:
     """A line for each collection that the scope names, or for all, by name."""
     require(scope, Capability.SEARCH)
-    for one in documents.collections(scope):
-        if not scope.collections or one.name in scope.collections:
-            yield f"{_collection_line(one)}\n"
+    for collection in documents.collections(scope):
+        if not scope.collections or collection.name in scope.collections:
+            yield f"{_collection_line(collection)}\n"
 
 
 def exported(
@@ -77,10 +75,10 @@ def exported(
     require(scope, Capability.SEARCH)
     ids = [one.id for one in documents.list(scope, among=Among.KEPT)]
     for at in range(0, len(ids), batch):
-        held = documents.get(ids[at : at + batch])
+        stored = documents.get(ids[at : at + batch])
         for id in ids[at : at + batch]:
-            if id in held:
-                yield f"{document_line(Draft.of(held[id].document))}\n"
+            if id in stored:
+                yield f"{document_line(Draft.of(stored[id].document))}\n"
         progress(min(at + batch, len(ids)), len(ids))
 
 
@@ -278,11 +276,6 @@ def _kind_of(value: Any) -> str:
 
 _TYPE = "collection"
 _KNOWN = ("type", "name", "kind", "include", "exclude", "description")
-
-
-def _is_collection(value: Any) -> bool:
-    """Whether a JSON value is meant to be a collection."""
-    return isinstance(value, dict) and value.get("type") == _TYPE
 
 
 def _read_collection(place: str, value: Mapping[str, Any]) -> CollectionRow | BadRow:

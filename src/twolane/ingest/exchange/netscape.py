@@ -18,8 +18,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from html.parser import HTMLParser
 
-from twolane.ingest.exchange.addresses import id_in, normalised, path_of
-from twolane.ingest.exchange.rows import BadRow, Row, Rows, Text
+from twolane.ingest.exchange.rows import BadRow, Row, Rows, Text, id_in, normalised, path_of
 from twolane.model.document import Kind
 from twolane.model.draft import Draft
 from twolane.model.problem import ProblemCode

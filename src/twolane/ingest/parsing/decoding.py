@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from twolane.model.problem import ProblemCode
@@ -164,13 +163,12 @@ def _is_cyrillic(text: str) -> bool:
     """Whether what is beyond ASCII is mostly Cyrillic words, as Russian and its kin write them."""
     high = _high(text)
     words = [word for word in _WORD.findall(text) if _CYRILLIC.search(word)]
-    letters = "".join(word for word in words if _is_cased(word) and not _has_latin(word))
+    letters = "".join(word for word in words if _is_cased(word) and not any(map(str.isascii, word)))
     if len(letters) < max(_FEWEST_CYRILLIC, _CYRILLIC_SHARE * high):
         return False
     least, most = _VOWEL_SHARE
-    return least <= _share(letters, _VOWELS) <= most and sum(
-        letter.islower() for letter in letters
-    ) >= _SMALL_SHARE * len(letters)
+    vowels = sum(letter in _VOWELS for letter in letters) / len(letters)
+    return least <= vowels <= most and sum(map(str.islower, letters)) >= _SMALL_SHARE * len(letters)
 
 
 def _is_western(text: str) -> bool:
@@ -193,14 +191,6 @@ def _is_cased(word: str) -> bool:
     return cased and len(word) <= _LONGEST_WORD
 
 
-def _has_latin(word: str) -> bool:
-    return any(letter.isascii() for letter in word)
-
-
 def _high(text: str) -> int:
     """How many characters are beyond ASCII."""
     return len(text) - len(text.encode("ascii", "ignore"))
-
-
-def _share(letters: str, of: Iterable[str]) -> float:
-    return sum(letter in of for letter in letters) / len(letters)

@@ -21,8 +21,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
 from twolane.model.document import Heading, Link
-from twolane.text.fences import blank, code_spans
-from twolane.text.plaintext import plain_line
+from twolane.text.plaintext import blank, code_spans, plain_line
 
 
 @dataclass(frozen=True, slots=True)

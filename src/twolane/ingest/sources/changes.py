@@ -49,22 +49,13 @@ class FolderChanges:
         self._seconds = seconds
         self._watchfiles = None if polling else _watchfiles()
 
-    @property
-    def polls(self) -> bool:
-        """Whether folders are looked at again and again instead of being watched."""
-        return self._watchfiles is None
-
     def __iter__(self) -> Iterator[frozenset[Path]]:
         """The folders that may have changed, a burst at a time; ends soon after the stop."""
         while not self._stop.is_set():
-            if self._watchfiles is None:
-                yield from self._polled()
-            else:
+            if self._watchfiles is not None:
                 yield from self._noticed(self._watchfiles)
-
-    def _polled(self) -> Iterator[frozenset[Path]]:
-        while not self._stop.wait(self._seconds):
-            yield frozenset(self._folders)
+            elif not self._stop.wait(self._seconds):
+                yield frozenset(self._folders)
 
     def _noticed(self, watchfiles: Any) -> Iterator[frozenset[Path]]:
         """Notices as long as the same folders are there; one that comes back has changed."""

@@ -27,6 +27,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "save": "save",
         "import": "exchanging:importing",
         "export": "exchanging",
+        "fetch": "exchanging",
         "collection": "collection",
         "tag": "tag",
         "archive": "changing",

@@ -26,14 +26,14 @@ DeletedIds = Annotated[
 
 
 def delete(call: Call, references: References) -> None:
-    """Delete saved documents; they can be restored until they are purged."""
+    """Delete saved documents; `undelete` brings them back."""
     with call.library() as library:
         saved = library.delete(ids_of(library, references))
     tell(saved, "deleted", call)
 
 
 def undelete(call: Call, references: DeletedIds = None) -> None:
-    """Bring deleted documents back; without any, list those that can be."""
+    """Restore deleted documents; without any, list them."""
     with call.library() as library:
         if not references:
             _list_deleted(library, call)
@@ -49,7 +49,7 @@ def purge(
         bool, typer.Option("--all", help="Everything that is deleted and not restored.")
     ] = False,
 ) -> None:
-    """Remove deleted documents for good, with their texts and vectors."""
+    """Remove deleted documents for good."""
     if bool(references) == everything:
         raise BadInput("name the deleted documents to purge, or use --all")
     with call.library() as library:
@@ -60,14 +60,14 @@ def purge(
 
 
 def archive(call: Call, references: References) -> None:
-    """Put saved documents aside: a search finds them only with --archived."""
+    """Hide saved documents from searches without --archived."""
     with call.library() as library:
         saved = library.archive(ids_of(library, references))
     tell(saved, "archived", call)
 
 
 def unarchive(call: Call, references: References) -> None:
-    """Take documents back from the archive."""
+    """Bring archived documents back."""
     with call.library() as library:
         saved = library.unarchive(ids_of(library, references))
     tell(saved, "taken back", call)
@@ -81,7 +81,7 @@ def touch(
         typer.Option("--at", metavar="TIME", help="When, if not now; UTC.", formats=TIMES),
     ] = None,
 ) -> None:
-    """Count a use of documents, files' too: when they were last used, and how often."""
+    """Mark documents as used, now or at another time."""
     moment = None if at is None else at.replace(tzinfo=UTC)
     with call.library() as library:
         saved = library.touch(ids_of(library, references), at=moment)

@@ -46,7 +46,7 @@ def add(
         str, typer.Option("--description", metavar="TEXT", help="What it is, in one sentence.")
     ] = "",
 ) -> None:
-    """Add a collection: a folder with a name and patterns of its own, or a place for imports."""
+    """Add a collection: a folder, or a place for imports."""
     if root is not None:
         require_utf8(root.expanduser().resolve())
     with call.library(create=True) as library:
@@ -84,7 +84,7 @@ def show(call: Call) -> None:
 def rename(
     call: Call, name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]
 ) -> None:
-    """Give a collection another name; nothing is read or embedded again."""
+    """Rename a collection."""
     with call.library() as library:
         renamed = library.rename_collection(typed(name), typed(new))
     _tell(renamed, "is the new name", call)
@@ -99,7 +99,7 @@ def describe(
     include: Include = None,
     exclude: Exclude = None,
 ) -> None:
-    """Say what a collection is, for people and agents, or which files belong to it."""
+    """Change the description or the files of a collection."""
     if description is None and include is None and exclude is None:
         raise BadInput("nothing to change; give a sentence, --include or --exclude")
     with call.library() as library:
@@ -117,7 +117,7 @@ def remove(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Do it, even if it holds documents.")] = False,
 ) -> None:
-    """Delete a collection with its documents from the library; files stay where they are."""
+    """Remove a collection and its documents; files stay."""
     chosen = typed(name)
     with call.library() as library:
         count = library.facets(scope=Scope(archived=True)).collections.get(chosen, 0)
@@ -145,6 +145,6 @@ def _tell(changed: Collection, what: str, call: Call) -> None:
 
 collection = group(
     "collection",
-    "Name the sets of documents in a library, and say what they are.",
+    "Add, list, describe, rename and remove collections.",
     {"add": add, "rename": rename, "describe": describe, "remove": remove, "list": show},
 )

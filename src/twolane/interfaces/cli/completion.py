@@ -27,7 +27,7 @@ class Shell(StrEnum):
 def completion(
     shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="Your shell.")],
 ) -> None:
-    """Print a script that completes commands, options, modes, collections and tags."""
+    """Print a completion script for your shell."""
     output.say_text(_SCRIPTS[shell].strip("\n"))
 
 

@@ -23,7 +23,7 @@ _MOST_PROBLEMS = 20
 
 
 def show(call: PlainCall) -> int:
-    """Show where the database is, and which version its tables have; changes nothing."""
+    """Show where the database is, and its schema version."""
     settings = call.load().settings
     from twolane.library import schema_of
 
@@ -47,7 +47,7 @@ def show(call: PlainCall) -> int:
 
 
 def upgrade(call: PlainCall) -> None:
-    """Make the tables, or bring them to this version; others may go on meanwhile."""
+    """Create the tables, or upgrade them to this version."""
     settings = call.load().settings
     from twolane.library import schema_of
 
@@ -63,7 +63,7 @@ def upgrade(call: PlainCall) -> None:
 
 
 def check(call: PlainCall) -> int:
-    """Check the database from end to end; `twolane doctor` also looks at all around it."""
+    """Check the database from end to end."""
     settings = call.load().settings
     with open_library(settings) as library:
         problems = library.check()
@@ -91,7 +91,7 @@ def copy(
         ),
     ],
 ) -> None:
-    """Copy everything into another database, of either kind, and verify it."""
+    """Copy everything into another database, and verify it."""
     settings = call.load().settings
     require_utf8(target)
     there = settings.changed(db=target)
@@ -129,7 +129,7 @@ def backup(
     call: PlainCall,
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to write.")],
 ) -> None:
-    """Write a verified copy of the database, even while it is in use."""
+    """Copy the database to a file, even while it is in use."""
     with call.library() as library:
         path = library.backup(target)
         count = library.status().stats.documents
@@ -143,10 +143,10 @@ def restore(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A copy that `backup` wrote.")],
     force: Annotated[
         bool,
-        typer.Option("--force", help="Replace also what holds documents that the copy lacks."),
+        typer.Option("--force", help="Replace it even if documents would be lost."),
     ] = False,
 ) -> None:
-    """Put a copy in the place of the database; the old file is kept beside it."""
+    """Replace the database by a backup; the old one is kept."""
     settings = call.load().settings
     from twolane.library import restore_backup
 
@@ -161,6 +161,6 @@ def restore(
 
 database = group(
     "db",
-    "The database itself: its tables, checks, copies.",
+    "Inspect, upgrade, check and copy the database.",
     {"status": show, "upgrade": upgrade, "check": check, "copy": copy},
 )

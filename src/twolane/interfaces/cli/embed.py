@@ -28,7 +28,7 @@ def embed(
         bool,
         typer.Option(
             "--backfill",
-            help="Go on until nothing is pending: wait for other workers and for further tries.",
+            help="Wait for other workers and retries until nothing is pending.",
         ),
     ] = False,
     retry_failed: Annotated[
@@ -166,6 +166,6 @@ def drop(call: PlainCall, number: Number) -> None:
 
 generation = group(
     "generation",
-    "Sets of vectors: list them, choose which answers, go back, delete.",
+    "List, activate, roll back and delete sets of vectors.",
     {"list": list_generations, "activate": activate, "rollback": rollback, "drop": drop},
 )

@@ -19,7 +19,7 @@ COMMANDS = (run, suite, compare, gate, ablate, fit, calibrate, report, tables, f
 
 evaluation = group(
     "eval",
-    "Measure the search: golden sets, runs, comparisons, gates, reports.",
+    "Measure search quality: golden sets, runs, comparisons.",
     {command.__name__: command for command in COMMANDS},
 )
 evaluation.add_typer(golden)

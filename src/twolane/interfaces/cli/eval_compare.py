@@ -37,7 +37,7 @@ def compare(
     ] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show how much better the second run is, how surely, and for which queries and why."""
+    """Compare two runs: by how much, how surely, and where."""
     import twolane.evaluation.comparing as comparing
     from twolane.evaluation.runs import load_run
 
@@ -66,7 +66,7 @@ def gate(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Exit with 1 if a run is worse than the baseline by more than the tolerance."""
+    """Exit with 1 if a run is worse than the baseline."""
     import twolane.evaluation.comparing as comparing
     from twolane.evaluation.runs import load_run
 
@@ -139,7 +139,7 @@ def report(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write one HTML file that shows runs side by side, or the same as Markdown."""
+    """Write a report that shows runs side by side."""
     from twolane.evaluation.files import write_text
     from twolane.evaluation.report import gather, html_report, markdown_report
     from twolane.evaluation.runs import load_run
@@ -170,7 +170,7 @@ def tables(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Write the tables between markers in Markdown files from stored runs."""
+    """Update tables in Markdown files from stored runs."""
     from twolane.evaluation.files import read_text, write_text
     from twolane.evaluation.report import StoredRuns, refreshed
 

@@ -57,7 +57,7 @@ def fit(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Fit the weights that order results, and show what they are worth on unseen sets."""
+    """Fit the weights of the ranking to judged queries."""
     from twolane.evaluation.fits import adopt, ask_set, fit_again, fit_suite, save_fit
     from twolane.evaluation.suites import load_suite
     from twolane.ranking.model_files import known_model

@@ -26,7 +26,7 @@ def freshness(
         bool, typer.Option("--strict", help="Exit with 1 if anything is stale.")
     ] = False,
 ) -> int:
-    """Show which documents have no vector, or an old one, and which models made the vectors."""
+    """Show which documents have no vector, or an old one."""
     import twolane.evaluation.freshness as evaluation
 
     with call.library() as library:

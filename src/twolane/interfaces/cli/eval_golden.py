@@ -19,6 +19,7 @@ from twolane.interfaces.cli.options import AsJson, Quiet, Verbose, typed
 from twolane.interfaces.cli.progress import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.errors import BadInput
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.evaluation.golden import GoldenSet
@@ -94,7 +95,7 @@ def add(
         str | None, typer.Option(metavar="NAME", help="A group to report on its own.")
     ] = None,
 ) -> None:
-    """Add a query that you have judged to a golden set; the file is made if need be."""
+    """Add a judged query to a golden set, or start one."""
     from twolane.evaluation.golden import GoldenQuery, Names, vault_of, with_query
     from twolane.evaluation.golden_formats import open_set, save_golden
 
@@ -121,6 +122,53 @@ def add(
     _tell([(out, longer)], call)
 
 
+Owner = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Whose results; otherwise those of nobody.")
+]
+
+
+def from_log(
+    call: Call,
+    out: Out,
+    owner: Owner = None,
+    least: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="Documents opened so often for a query count."),
+    ] = 1,
+) -> None:
+    """Make candidates for a golden set from the results that were opened; look at them first."""
+    from twolane.evaluation.golden import vault_of
+    from twolane.evaluation.golden_formats import open_set, save_golden
+    from twolane.evaluation.golden_log import with_opened
+
+    with call.library() as library:
+        scope = Scope(owner=owner)
+        before = open_set(out, vault_of(library, out))
+        longer = with_opened(before, library, scope=scope, least=least)
+        if not longer.queries:
+            on = library.settings.feedback.enabled
+            switch = "" if on else "; switch it on with `feedback.enabled = true`"
+            raise BadInput(f"nothing was noted of opened results yet{switch}")
+    save_golden(longer, out)
+    _tell([(out, longer)], call)
+
+
+def forget_log(
+    call: Call,
+    owner: Owner = None,
+    everybody: Annotated[
+        bool, typer.Option("--everybody", help="Forget those of all owners.")
+    ] = False,
+) -> None:
+    """Forget which results were opened."""
+    with call.library() as library:
+        gone = library.forget_opened(scope=Scope(owner=owner), everybody=everybody)
+    if call.as_json:
+        output.say_json({"forgotten": gone})
+    elif not call.quiet:
+        output.say(f"{output.counted(gone, 'note')} of opened results deleted")
+
+
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A golden set in any format.")],
     vault: Annotated[
@@ -140,7 +188,7 @@ def check(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Check that a golden set can be read, makes sense, and names notes that exist."""
+    """Check a golden set, and that its notes exist."""
     from twolane.evaluation.golden import validate
     from twolane.evaluation.golden_formats import corpus_ids, load_golden
 
@@ -193,5 +241,13 @@ def _beside(out: Path, part: str) -> Path:
 
 
 golden = group(
-    "golden", "Make, extend and check golden sets.", {"build": build, "add": add, "check": check}
+    "golden",
+    "Make, extend and check golden sets.",
+    {
+        "build": build,
+        "add": add,
+        "check": check,
+        "from-log": from_log,
+        "forget-log": forget_log,
+    },
 )

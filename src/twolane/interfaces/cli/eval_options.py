@@ -11,7 +11,7 @@ from typer.models import TyperPath
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.opening import open_library
-from twolane.model.errors import BadInput
+from twolane.model.errors import BadInput, NoDatabase
 from twolane.settings import Settings, cache_path
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ AskedDb = Annotated[
         "--db",
         metavar="FILE",
         click_type=TyperPath(),
-        help="Ask this database. Otherwise the vault that the golden set names is indexed.",
+        help="Ask this database, not the vault that the golden set names.",
         show_default=False,
     ),
 ]
@@ -89,13 +89,26 @@ def asked_library(
     *,
     has_db: bool = False,
 ) -> Library:
-    """The library that a set is asked of: the database that was named, or its own documents."""
+    """The library that a set is asked of: the database that was named, or its own documents.
+
+    A set without documents of its own was made of all that the user has, so their library is asked.
+    """
     from twolane.evaluation.golden import Names, validate
+    from twolane.evaluation.golden_formats import beir_folder
     from twolane.evaluation.indexes import bench
 
-    if not has_db:
+    has_documents = golden.vault is not None or beir_folder(path) is not None
+    if has_documents and not has_db:
         return bench(golden, path, settings, bench_folder(settings), say)
-    library = open_library(settings)
+    try:
+        library = open_library(settings)
+    except NoDatabase as error:
+        if has_db:
+            raise
+        raise BadInput(
+            f'{golden.name} names no "vault", and there is no library of yours to ask; '
+            "index one, or name a database with --db"
+        ) from error
     try:
         validate(golden, Names(library).known())
     except BaseException:

@@ -63,7 +63,7 @@ def run(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Ask every query of golden sets, score the answers, store the runs."""
+    """Run the queries of golden sets, and store the scores."""
     from twolane.evaluation.runs import run_golden, store_run, summarise
 
     loaded = load_settings(db, quiet=quiet, verbose=verbose, others=settings_of(given))
@@ -170,7 +170,7 @@ def suite(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Run many golden sets; show each, their mean, and the difference to a stored run."""
+    """Run many golden sets; compare with a stored run."""
     from twolane.evaluation.files import store_new
     from twolane.evaluation.metrics import measure
     from twolane.evaluation.runs import DEPTH, run_golden

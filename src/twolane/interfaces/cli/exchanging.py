@@ -18,14 +18,16 @@ from twolane.interfaces.cli.guard import group
 from twolane.interfaces.cli.opening import Call, open_library
 from twolane.interfaces.cli.options import require_utf8, typed
 from twolane.interfaces.cli.progress import passages_bar, rows_bar, steps_bar
-from twolane.interfaces.wire.documents import Exported, imported
+from twolane.interfaces.wire.documents import Exported, imported, pages_fetched
 from twolane.model.document import Kind
 from twolane.model.errors import EmbedderUnavailable
+from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.library import Library
     from twolane.library.embedding import Embedded
+    from twolane.library.fetching import FetchReport
 
     Show = Callable[[ImportReport], None]
 
@@ -36,7 +38,7 @@ _MOST_PROBLEMS = 20
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file; - reads standard input.")]
 NoWait = Annotated[
-    bool, typer.Option("--no-wait", help="Take the text only; `twolane embed` adds meaning later.")
+    bool, typer.Option("--no-wait", help="Do not embed now; `twolane embed` does it later.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any row had a problem.")]
 Collection = typer.Option(metavar="NAME", help="The collection to put them into.")
@@ -53,7 +55,7 @@ def bookmarks(
     strict: Strict = False,
 ) -> int:
     """Import the bookmarks that a browser exported as HTML."""
-    return _Run(file, no_wait, strict, call)(
+    return _Run(file, no_wait, strict, call, fetches=True)(
         lambda library, show: library.import_bookmarks(
             file, collection=typed(collection), folders=folders, progress=show
         )
@@ -72,7 +74,7 @@ def jsonl(
     no_wait: NoWait = False,
     strict: Strict = False,
 ) -> int:
-    """Import documents of any kind: one JSON object a line, or one array."""
+    """Import documents as JSON: one object a line, or an array."""
     return _Run(file, no_wait, strict, call)(
         lambda library, show: library.import_jsonl(
             file, collection=typed(collection), kind=kind, progress=show
@@ -102,7 +104,7 @@ def notes(
     no_wait: NoWait = False,
     strict: Strict = False,
 ) -> int:
-    """Import copies of notes: Markdown, plain text, or a Joplin export."""
+    """Import notes: Markdown, plain text, or a Joplin export."""
     return _Run(path, no_wait, strict, call)(
         lambda library, show: library.import_notes(
             path, collection=typed(collection), progress=show
@@ -118,6 +120,7 @@ class _Run:
     no_wait: bool
     strict: bool
     call: Call
+    fetches: bool = False
 
     def __call__(self, take: Callable[[Library, Show], ImportReport]) -> int:
         require_utf8(self.source)
@@ -130,15 +133,20 @@ class _Run:
             with open_library(settings, create=True) as library:
                 with rows_bar(self.source.name, quiet=self.call.quiet) as show:
                     report = take(library, show)
+                fetched = None
+                if self.fetches and settings.fetch.pages:
+                    fetched = fetch_with_bar(library, quiet=self.call.quiet)
                 if not self.no_wait and settings.embedding.embedder != "none":
                     embedded = self._embed(library)
         except KeyboardInterrupt:
             output.error("interrupted; what was imported is kept; run the same command to go on")
             return failures.INTERRUPTED
         if self.call.as_json:
-            output.say_json(imported(report, embedded))
+            output.say_json(imported(report, embedded, fetched))
         else:
             self._tell(report, embedded)
+            if fetched:
+                tell_fetched(fetched, quiet=self.call.quiet)
         troubled = report.problems or (embedded and (embedded.failed or embedded.stopped))
         # A few bad rows are told; a file of nothing else is none that can be imported.
         nothing = report.problems and not report.taken
@@ -181,9 +189,46 @@ def _counts(report: ImportReport) -> str:
     return f"{said} in {report.seconds:.1f} s"
 
 
+def fetch(
+    call: Call,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also those that could not be fetched before.")
+    ] = False,
+) -> int:
+    """Fetch the texts of bookmarked pages that have none yet."""
+    with call.library() as library:
+        fetched = fetch_with_bar(library, again=again, quiet=call.quiet)
+    if call.as_json:
+        output.say_json(pages_fetched(fetched))
+    else:
+        tell_fetched(fetched, quiet=call.quiet)
+    return failures.PROBLEMS if fetched.problems and not fetched.fetched else failures.OK
+
+
+def fetch_with_bar(
+    library: Library, *, scope: Scope | None = None, again: bool = False, quiet: bool
+) -> FetchReport:
+    """Fetch pages, with a bar for whoever is watching."""
+    with steps_bar(quiet=quiet) as steps:
+        steps.step("fetching pages")
+        return library.fetch_pages(scope=scope or Scope(), again=again, progress=steps.show)
+
+
+def tell_fetched(fetched: FetchReport, *, quiet: bool) -> None:
+    """Say how many pages were fetched, and which were not."""
+    if not quiet:
+        pages = output.counted(fetched.fetched, "page")
+        output.say(f"{pages} fetched in {fetched.seconds:.1f} s")
+    for problem in fetched.problems[:_MOST_PROBLEMS]:
+        output.say((problem.path, output.PLACE), f"  {problem.reason}", indent=2)
+    more = len(fetched.problems) - _MOST_PROBLEMS
+    if more > 0:
+        output.say(f"and {more:,} more: twolane search has:fetch_problem", indent=2)
+
+
 importing = group(
     "import",
-    "Take in bookmarks, prompts, notes, or any documents as JSON.",
+    "Import bookmarks, prompts, notes, or documents as JSON.",
     {"bookmarks": bookmarks, "jsonl": jsonl, "prompts": prompts, "notes": notes},
 )
 
@@ -206,7 +251,7 @@ def export(
         list[str] | None, typer.Option("--collection", metavar="NAME", help="This collection only.")
     ] = None,
 ) -> None:
-    """Write documents as `twolane import jsonl` reads them, without loss."""
+    """Write documents as JSON lines, for `twolane import jsonl`."""
     del form  # There is one.
     require_utf8(file)
     wanted = [typed(one) for one in collection or ()]

@@ -47,8 +47,8 @@ def _options() -> list[inspect.Parameter]:
         for name, filter in FILTERS.items()
         if name != "archived"
     ]
-    options.append(_option("archived", bool, None, "Archived ones, too."))
-    options.append(_option("only_archived", bool, None, "Archived ones alone."))
+    options.append(_option("archived", bool, None, "Include archived documents."))
+    options.append(_option("only_archived", bool, None, "Only archived documents."))
     return options
 
 

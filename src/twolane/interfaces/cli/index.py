@@ -43,7 +43,7 @@ def index(
     ] = None,
     no_wait: Annotated[
         bool,
-        typer.Option("--no-wait", help="Index the text only; `twolane embed` adds meaning later."),
+        typer.Option("--no-wait", help="Do not embed now; `twolane embed` does it later."),
     ] = False,
     all_spaces: AllSpaces = False,
     strict: Annotated[
@@ -213,7 +213,7 @@ def watch(
         typer.Argument(metavar="[PATH]...", help="Folders of notes; all that were indexed before."),
     ] = None,
     poll: Annotated[
-        bool, typer.Option("--poll", help="Look again and again instead of waiting for notices.")
+        bool, typer.Option("--poll", help="Poll for changes instead of listening for events.")
     ] = False,
 ) -> int:
     """Index folders and follow their changes until Ctrl-C."""

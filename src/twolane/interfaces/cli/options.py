@@ -24,8 +24,8 @@ Db = Annotated[
         show_default=False,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is going on.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print what is being done.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Modes = Annotated[
     Mode, typer.Option("--mode", metavar="MODE", help="hybrid, lexical, semantic or exact.")

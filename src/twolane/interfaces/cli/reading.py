@@ -11,8 +11,7 @@ import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.naming import NAMED, Reference, reference_to, suggesting
 from twolane.interfaces.cli.opening import Call
 from twolane.interfaces.wire import documents as wire
-from twolane.results.excerpts import about
-from twolane.results.sections import section_ids
+from twolane.results.excerpts import about, section_ids
 
 
 def get(

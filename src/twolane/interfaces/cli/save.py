@@ -32,7 +32,8 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 def save(
     call: Call,
     source: Annotated[
-        str, typer.Argument(metavar="URL|FILE|-", help="An address, a text file, or - for a text.")
+        str,
+        typer.Argument(metavar="URL|FILE|-", help="A URL, a text file, or - for standard input."),
     ],
     title: Annotated[str, typer.Option(metavar="TEXT", help="Its title.")] = "",
     description: Annotated[str, typer.Option(metavar="TEXT", help="What it is about.")] = "",
@@ -41,7 +42,7 @@ def save(
         Kind | None, typer.Option(metavar="KIND", help="note or prompt, for a text.")
     ] = None,
     collection: Annotated[
-        str, typer.Option(metavar="NAME", help="Otherwise bookmarks for an address, saved else.")
+        str, typer.Option(metavar="NAME", help="Default: bookmarks for a URL, otherwise saved.")
     ] = "",
     id: Annotated[str, typer.Option(metavar="ID", help="The id to save it under.")] = "",
 ) -> None:
@@ -56,6 +57,11 @@ def save(
             tags=(*draft.tags, *map(typed, tag or ())),
         )
         saved = library.save(draft)
+        fetched = None
+        if library.settings.fetch.pages and draft.url and not draft.body:
+            from twolane.interfaces.cli.exchanging import fetch_with_bar
+
+            fetched = fetch_with_bar(library, scope=Scope(documents=(saved.id,)), quiet=call.quiet)
         # All passages are counted for this, so only where it is shown.
         shown = (
             saved.changed
@@ -68,6 +74,10 @@ def save(
     elif not call.quiet:
         what = "saved" if saved.created else "changed" if saved.changed else "unchanged"
         output.say((saved.id, output.PLACE), f"  {what}")
+        if fetched:
+            from twolane.interfaces.cli.exchanging import tell_fetched
+
+            tell_fetched(fetched, quiet=call.quiet)
         if waiting:
             passages = output.counted(waiting, "passage")
             output.note(f"{passages} can be found by words only so far; run: twolane embed")
@@ -83,7 +93,7 @@ def _patient(settings: Settings) -> Settings:
 
 def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
     """What the words of the command say; ids are those that an import would give."""
-    from twolane.ingest.exchange.addresses import id_in, normalised
+    from twolane.ingest.exchange.rows import id_in, normalised
 
     if _ADDRESS.match(source):
         if kind not in (None, Kind.BOOKMARK):
@@ -100,7 +110,7 @@ def _draft(source: str, kind: Kind | None, collection: str, id: str) -> Draft:
 
 def _text(source: str) -> tuple[str, str]:
     """A text and what it is called; one without a name is called after its content."""
-    from twolane.ingest.exchange.waiting import opened
+    from twolane.ingest.exchange.files import opened
 
     if source == "-":
         body = sys.stdin.buffer.read().decode("utf-8", "replace")

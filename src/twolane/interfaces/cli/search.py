@@ -49,7 +49,9 @@ def search(
     every: Annotated[bool, typer.Option("--all", help="Show the weaker results, too.")] = False,
     min_relevance: Annotated[
         float | None,
-        typer.Option(metavar="R", help="Only what is this relevant, 0 to 1.", show_default=False),
+        typer.Option(
+            metavar="R", help="Only results at least this relevant, 0 to 1.", show_default=False
+        ),
     ] = None,
     mode: Modes = Mode.HYBRID,
     explain: Annotated[
@@ -74,7 +76,8 @@ def search(
     ] = None,
     reverse: Annotated[bool, typer.Option("--reverse", help="Reverse the order.")] = False,
     cursor: Annotated[
-        str | None, typer.Option(metavar="CURSOR", help="The next page, after the one with it.")
+        str | None,
+        typer.Option(metavar="CURSOR", help="Continue after the page that gave this cursor."),
     ] = None,
     opened: Annotated[
         bool, typer.Option("--open", help="Open the first result: in the editor or browser.")
@@ -166,7 +169,9 @@ def _open(library: Library, answer: Answer, nth: int, *, quiet: bool) -> None:
     if len(answer.results) < nth:
         found = output.counted(len(answer.results), "result")
         raise BadInput(f"there is no result {nth} to open; the search found {found}")
-    place = open_result(library, answer.results[nth - 1])
+    chosen = answer.results[nth - 1]
+    place = open_result(library, chosen)
+    library.note_opened(answer.query, chosen.id)
     if not quiet:
         output.note(f"opened {place}")
 

@@ -64,7 +64,7 @@ def serve(
 def mcp(
     call: PlainCall,
     http: Annotated[
-        bool, typer.Option("--http", help="Listen for streamable HTTP instead of one client.")
+        bool, typer.Option("--http", help="Serve streamable HTTP, not standard input and output.")
     ] = False,
     host: Annotated[
         str, typer.Option(metavar="HOST", help="The address to listen on, with --http.")
@@ -74,7 +74,7 @@ def mcp(
         typer.Option(metavar="PORT", min=0, max=65535, help="The port, with --http."),
     ] = 8766,
 ) -> None:
-    """Let an agent search: an MCP server over standard input and output, or HTTP."""
+    """Run an MCP server, so that agents can search."""
     from twolane.interfaces.mcp.serving import require_extra, serve_streams
 
     require_extra()

@@ -18,7 +18,7 @@ def settings(
         bool, typer.Option("--all", help="Show every setting, not only the usual ones.")
     ] = False,
 ) -> None:
-    """Show the settings, their origins and their meanings."""
+    """Show the settings, where they come from, what they mean."""
     loaded = call.load()
     # A place that is not set is where it is by default.
     places = {"db": database_place(loaded.settings), "cache": cache_path(loaded.settings)}

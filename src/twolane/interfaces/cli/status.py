@@ -141,7 +141,7 @@ def _show_files(files: Sequence[FileStatus], *, has_vectors: bool) -> None:
 def doctor(
     call: Call,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what can be mended; a copy is kept first.")
+        bool, typer.Option("--fix", help="Repair what can be repaired; a copy is kept first.")
     ] = False,
 ) -> int:
     """Check the settings, the database and the embedder."""

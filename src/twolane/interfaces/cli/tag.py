@@ -26,7 +26,7 @@ InCollection = Annotated[
 
 
 def show(call: Call, collection: InCollection = None) -> None:
-    """List the tags, with how many documents bear each."""
+    """List the tags, and how many documents have each."""
     wanted = [typed(one) for one in collection or ()]
     with call.library() as library:
         scope = library.scope({"collection": wanted, "archived": "any"})
@@ -39,14 +39,14 @@ def show(call: Call, collection: InCollection = None) -> None:
 
 
 def add(call: Call, tag: Tag, references: References) -> None:
-    """Give documents a tag."""
+    """Add a tag to documents."""
     with call.library() as library:
         saved = library.add_tags(ids_of(library, references), [typed(tag)])
     tell(saved, "tagged", call)
 
 
 def remove(call: Call, tag: Tag, references: References) -> None:
-    """Take a tag from documents."""
+    """Remove a tag from documents."""
     with call.library() as library:
         saved = library.remove_tags(ids_of(library, references), [typed(tag)])
     tell(saved, "changed", call)
@@ -55,7 +55,7 @@ def remove(call: Call, tag: Tag, references: References) -> None:
 def rename(
     call: Call, tag: Tag, new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]
 ) -> None:
-    """Give a tag another name everywhere, and with it the tags below it."""
+    """Rename a tag everywhere, and the tags below it."""
     with call.library() as library:
         old, renamed = typed(tag).lstrip("#"), typed(new).lstrip("#")
         saved = library.rename_tag(old, renamed)
@@ -84,6 +84,6 @@ def _bearing(library: Library, tag: str) -> int:
 
 tag = group(
     "tag",
-    "List, give, take and rename tags.",
+    "List, add, remove and rename tags.",
     {"add": add, "remove": remove, "rename": rename, "list": show},
 )

@@ -39,10 +39,10 @@ def add(
     ] = None,
     expires: Annotated[
         datetime | None,
-        typer.Option(metavar="TIME", help="When it ends; UTC. Otherwise never.", formats=TIMES),
+        typer.Option(metavar="TIME", help="When it expires (UTC). Default: never.", formats=TIMES),
     ] = None,
 ) -> None:
-    """Make a token and show it once."""
+    """Create a token and show it once."""
     wanted = may or [Capability.SEARCH, Capability.SEMANTIC]
     end = None if expires is None else expires.replace(tzinfo=UTC)
     with _opened(call, create=True) as library:
@@ -73,7 +73,7 @@ def list_tokens(call: Call) -> None:
 def revoke(
     call: Call, reference: Annotated[str, typer.Argument(metavar="ID|NAME", help="The token.")]
 ) -> None:
-    """Revoke a token; a running server refuses it from the next request on."""
+    """Revoke a token, at once."""
     with _opened(call) as library:
         gone = library.revoke_token(reference)
     if call.as_json:
@@ -103,6 +103,6 @@ def _times(token: Token) -> str:
 
 token = group(
     "token",
-    "Make, list and revoke the tokens of the server.",
+    "Create, list and revoke access tokens of the server.",
     {"add": add, "list": list_tokens, "revoke": revoke},
 )

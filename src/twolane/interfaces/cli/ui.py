@@ -35,7 +35,7 @@ _TAGS = re.compile(r"</?mark>")
 def ui(
     call: PlainCall,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUERY]", help="What to begin with.")
+        list[str] | None, typer.Argument(metavar="[QUERY]", help="The first query.")
     ] = None,
     mode: Modes = Mode.HYBRID,
 ) -> int:
@@ -149,7 +149,9 @@ class _Screen:
         self._curses.def_prog_mode()
         self._curses.endwin()
         try:
-            self._said = f"opened {open_result(self._library, self._results()[self._chosen])}"
+            chosen = self._results()[self._chosen]
+            self._said = f"opened {open_result(self._library, chosen)}"
+            self._library.note_opened(self._text, chosen.id)
         except (TwolaneError, OSError) as error:
             self._said = failures.message(error)
         finally:

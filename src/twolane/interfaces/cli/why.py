@@ -16,17 +16,14 @@ from twolane.interfaces.wire.explain import why_answer
 from twolane.model.answer import Mode
 
 if TYPE_CHECKING:
-    from twolane.explain.why import Diagnosis
-    from twolane.explain.why.values import Opinion, Passage, WordFound
+    from twolane.explain.diagnosis import Diagnosis, Opinion, Passage, WordFound
 
 
 @filtered
 def why(
     call: Call,
     *,
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="What was looked for, as one argument.")
-    ],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query, as one argument.")],
     reference: Reference,
     number: Number = None,
     mode: Modes = Mode.HYBRID,
@@ -44,7 +41,7 @@ def why(
 
 
 def _show(found: Diagnosis, *, quiet: bool) -> None:
-    from twolane.explain.why.wording import suggested
+    from twolane.explain.diagnosis import suggested
 
     output.say((found.verdict, output.TITLE))
     if quiet:

@@ -16,7 +16,7 @@ from twolane.interfaces.http.parameters import JudgmentId, MeasureParameters
 from twolane.interfaces.http.paths import judgments_path
 from twolane.interfaces.http.problems import AMBIGUOUS, BAD_GOLDEN_SET, NOT_FOUND, HttpProblem
 from twolane.interfaces.wire import evaluation as wire
-from twolane.interfaces.wire.bodies import NewJudgment
+from twolane.interfaces.wire.bodies import NewJudgment, OpenedResult
 from twolane.interfaces.wire.shape import shape
 from twolane.model.errors import BadInput
 from twolane.model.scope import Capability
@@ -101,6 +101,29 @@ def measured(call: Call, given: MeasureParameters) -> Reply:
     return Reply(wire.measures(summarise(run)))
 
 
+@endpoint(
+    "POST",
+    "/api/v1/opened",
+    "noteOpened",
+    tag="judgments",
+    gives=wire.Noted,
+    problems=(NOT_FOUND,),
+)
+def note_opened(call: Call, body: OpenedResult) -> Reply:
+    """Note that a result was opened for a query.
+
+    Nothing is noted unless the setting `feedback.enabled` is on. No ranking depends on it.
+    """
+    noted = call.library.note_opened(body.query, body.id, scope=call.scope)
+    return Reply({"noted": noted})
+
+
+@endpoint("DELETE", "/api/v1/opened", "forgetOpened", tag="judgments", gives=wire.Forgotten)
+def forget_opened(call: Call) -> Reply:
+    """Forget which results the caller opened."""
+    return Reply({"forgotten": call.library.forget_opened(scope=call.scope)})
+
+
 def _held(call: Call) -> GoldenSet:
     from twolane.evaluation.golden import vault_of
     from twolane.evaluation.golden_formats import open_set
@@ -126,4 +149,4 @@ def _named(call: Call, references: Sequence[str]) -> tuple[str, ...]:
     return tuple(names.of(one) for one in found)
 
 
-ENDPOINTS = (listed, judge, forget, measured)
+ENDPOINTS = (listed, judge, forget, measured, note_opened, forget_opened)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from twolane.explain.similar.values import SimilarAnswer
-from twolane.explain.why.values import Diagnosis
+from twolane.explain.diagnosis import Diagnosis
+from twolane.explain.similar import SimilarAnswer
 from twolane.interfaces.failures import for_strangers, without_places
 from twolane.interfaces.http.endpoints import Call, Measured, Reply, endpoint
 from twolane.interfaces.http.parameters import (

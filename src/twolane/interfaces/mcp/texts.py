@@ -14,16 +14,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from twolane.explain.why.wording import suggested
+from twolane.explain.diagnosis import suggested
 from twolane.interfaces.failures import for_strangers, without_places
 from twolane.interfaces.mcp import quoting
 from twolane.interfaces.mcp.quoting import NAME_TOKENS, bounded, cost, line, longest, name, quoted
-from twolane.results.excerpts import about, lines_of
-from twolane.results.sections import section_ids
+from twolane.results.excerpts import about, lines_of, section_ids
 
 if TYPE_CHECKING:
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import SimilarAnswer
-    from twolane.explain.why.values import Diagnosis
     from twolane.library import Library
     from twolane.model.answer import Answer, Degradation, Result
     from twolane.model.document import Document

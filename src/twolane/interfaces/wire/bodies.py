@@ -134,6 +134,13 @@ class NewJudgment(Body):
     category: Short | None = None
 
 
+class OpenedResult(Body):
+    """A result that was opened for a query."""
+
+    query: Annotated[Short, Meta(description="The query, as it was typed.")]
+    id: Annotated[Short, Meta(description="The document's id.")]
+
+
 # What OpenAPI shows of each, and what generated requests begin with.
 EXAMPLES: Mapping[type[Body], dict[str, Any]] = {
     NewDocument: {
@@ -147,6 +154,7 @@ EXAMPLES: Mapping[type[Body], dict[str, Any]] = {
     Bulk: {"save": [{"id": "tea", "title": "Green tea"}], "delete": ["tomatoes"]},
     TagName: {"name": "gardening"},
     NewJudgment: {"query": "when to prune", "relevant": ["garden/Tomatoes.md"]},
+    OpenedResult: {"query": "when to prune", "id": "garden/Tomatoes.md"},
 }
 
 

@@ -21,7 +21,7 @@ from twolane.interfaces.wire.shape import (
 )
 from twolane.model.document import Kind
 from twolane.model.problem import Problem
-from twolane.results.sections import section_ids
+from twolane.results.excerpts import section_ids
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.library.embedding import Embedded as Embedding
+    from twolane.library.fetching import FetchReport
     from twolane.model import document as model
     from twolane.model.draft import Saved as SavedDraft
 
@@ -191,6 +192,14 @@ class DeletedDocuments(Shape):
     deleted: list[DeletedDocument]
 
 
+class PagesFetched(Shape):
+    """How many pages of bookmarks were fetched, and which could not be."""
+
+    fetched: int
+    seconds: Rounded
+    problems: list[Problem]
+
+
 class Imported(Shape):
     """What an import did, and what embedding did if it ran."""
 
@@ -206,6 +215,7 @@ class Imported(Shape):
     seconds: Rounded
     problems: list[Problem]
     embedding: Embedded | None
+    pages: PagesFetched | None = None
 
 
 class Exported(Shape):
@@ -330,6 +340,14 @@ def deleted_documents(gone: Sequence[model.Document]) -> DeletedDocuments:
     return DeletedDocuments(deleted=[shape(DeletedDocument, one) for one in gone])
 
 
-def imported(report: ImportReport, embedded: Embedding | None) -> Imported:
+def imported(
+    report: ImportReport, embedded: Embedding | None, fetched: FetchReport | None = None
+) -> Imported:
     """What an import came to."""
-    return shape(Imported, report, source=report.name, embedding=embedded)
+    pages = pages_fetched(fetched) if fetched else None
+    return shape(Imported, report, source=report.name, embedding=embedded, pages=pages)
+
+
+def pages_fetched(report: FetchReport) -> PagesFetched:
+    """What came of fetching pages."""
+    return shape(PagesFetched, report)

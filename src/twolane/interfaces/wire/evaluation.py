@@ -56,6 +56,18 @@ class Judgments(Shape):
     judgments: list[Judgment]
 
 
+class Noted(Shape):
+    """Whether it was noted that a result was opened."""
+
+    noted: Annotated[bool, Meta(description="False where `feedback.enabled` is off.")]
+
+
+class Forgotten(Shape):
+    """How many notes of opened results were deleted."""
+
+    forgotten: int
+
+
 class Percentiles(Shape):
     """Milliseconds that half of the queries took at most, and nineteen of twenty."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta
 
-from twolane.explain.why.values import Obstacle, Standing, Suggestion
+from twolane.explain.diagnosis import Obstacle, Standing, Suggestion
 from twolane.interfaces.wire.search import Degraded, File, file_in
 from twolane.interfaces.wire.shape import Headings, Lines, Rounded, Shape, Time, shape
 from twolane.model.answer import Contribution, Lane, Mode
@@ -16,9 +16,9 @@ from twolane.model.document import Kind
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from twolane.explain.diagnosis import Diagnosis
     from twolane.explain.similar import Similar
     from twolane.explain.similar import SimilarAnswer as Alike
-    from twolane.explain.why import Diagnosis
 
 
 class Opinion(Shape):

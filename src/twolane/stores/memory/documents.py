@@ -17,7 +17,7 @@ from twolane.stores.memory.changing import forget_boilerplate, make
 from twolane.stores.memory.filtering import moment
 from twolane.stores.memory.scoping import in_scope, is_owned
 from twolane.stores.memory.state import State
-from twolane.text.links import path_ends_in
+from twolane.text.names import path_ends_in
 from twolane.text.property_values import facts
 from twolane.text.tokens import fold
 
@@ -146,11 +146,15 @@ class MemoryDocuments:
             return filed
         return [one.id for one in found if names and fold(names[0]) in map(fold, one.aliases)]
 
-    def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:
+    def revision(self) -> str:
+        """A name for all documents: another one whenever any of them changes."""
+        return str(self._state.changes)
+
+    def stats(self, scope: Scope, *, detail: bool = False) -> Stats:
         """Counts and names over the documents in scope; `bytes` is the size of their bodies."""
         found = self._state.within(scope)
         with self._state.lock:
-            bodies = [one.document.body for one in self._state.documents.values()]
+            bodies = [one.document.body for one in self._state.documents.values() if detail]
         return Stats(
             documents=len(found),
             languages=_sorted(Counter(one for each in found for one in each.languages)),
@@ -159,8 +163,7 @@ class MemoryDocuments:
                 fact.name for each in found for fact in facts(each.document.properties)
             ),
             bytes=sum(len(body.encode("utf-8", "replace")) for body in bodies),
-            revision=str(self._state.changes),
-            chunks=sum(len(each.chunks) for each in found) if chunks else 0,
+            chunks=sum(len(each.chunks) for each in found) if detail else 0,
         )
 
     def receipt(self, owner: str, key: str) -> Receipt | None:

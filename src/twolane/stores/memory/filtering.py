@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, assert_never
 
 from twolane.model.document import Document, Prepared
-from twolane.model.filters import Among, During, Except, Filter, Having, Part, Span, Trait, Valued
-from twolane.text.globs import matches_any
+from twolane.model.scope import Among, During, Except, Filter, Having, Part, Span, Trait, Valued
+from twolane.text.names import matches_any
 from twolane.text.property_values import Fact, facts
 from twolane.text.tokens import fold
 

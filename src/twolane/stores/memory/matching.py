@@ -7,7 +7,7 @@ from typing import assert_never
 
 from twolane.model.document import FIELDS, Document, Prepared, Stems
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Without, Word
-from twolane.text.literals import holds_literally, spread
+from twolane.text.substrings import holds_literally, spread
 from twolane.text.tokens import fold
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from twolane.model import deadlines
 from twolane.model.document import Document, Prepared
-from twolane.model.filters import Trait
-from twolane.model.scope import Scope
+from twolane.model.scope import Scope, Trait
 from twolane.stores.memory.filtering import happened, is_among, passes
 from twolane.stores.memory.matching import meets
 

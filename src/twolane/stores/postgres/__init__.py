@@ -67,6 +67,7 @@ def open_stores(
         embedding_queue(database, clock),
         PostgresMaintenance(database, copy),
         SqlTokens(database),
+        snapshot=database.snapshot,
     )
     if copy is None:
         return stores
@@ -75,5 +76,6 @@ def open_stores(
         documents=document_store(database, counts, demands, copy),
         lexical=PostgresLexical(copy, counts, demands),
         vectors=PostgresVectors(copy, demands, clock),
+        snapshot=copy.snapshot,
     )
     return replace(stores, replica=searched)

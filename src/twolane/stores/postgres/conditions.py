@@ -24,7 +24,7 @@ from twolane.stores.sql.filtering import (
     negated,
     restrictions,
 )
-from twolane.text.globs import expression
+from twolane.text.names import expression
 
 # Rows of the documents that meet a clause in a field, or in any.
 Leaves = Callable[[Phrase | Near, str | None], Sequence[int]]

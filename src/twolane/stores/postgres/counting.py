@@ -9,7 +9,7 @@ from psycopg import sql
 
 from twolane.model.document import FIELDS
 from twolane.stores.postgres.lexemes import is_term, one, owned, quoted
-from twolane.stores.sql.counting import Counted, Counting, Remembered, Said, Term
+from twolane.stores.sql.counting import Counted, Counting, Said, Term
 from twolane.stores.sql.session import Session
 
 _TOTALS = f"SELECT sum(documents), {', '.join(f'sum({name})' for name in FIELDS)} FROM counters"
@@ -42,17 +42,9 @@ def _languages(stored: Any) -> Sequence[str]:
     return tuple(stored)
 
 
-class Size:
-    """How many bytes all of it takes, as of the last change that was seen."""
-
-    def __init__(self) -> None:
-        self._known: Remembered[int, int] = Remembered(1)
-
-    def of(self, session: Session) -> int:
-        """The size that a session sees."""
-        revision = session.revision()
-        known = self._known.get(revision)
-        return self._known.put(revision, int(session.rows(_SIZE)[0][0])) if known is None else known
+def size(session: Session) -> int:
+    """How many bytes all of it takes."""
+    return int(session.rows(_SIZE)[0][0])
 
 
 def _frequencies(session: Session, terms: Sequence[Term], said: Said) -> dict[Term, int]:

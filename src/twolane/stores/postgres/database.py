@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import lru_cache
 from itertools import count
 from random import random
@@ -79,7 +79,8 @@ class Session:
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
         """All rows of a statement."""
-        return self.connection.execute(_spelled(statement), values or None).fetchall()
+        # As the server keeps them: a vector as text takes many times as long, on both sides.
+        return self.connection.execute(_spelled(statement), values or None, binary=True).fetchall()
 
     def run(self, statement: str, values: Values = ()) -> int:
         """Run a statement that gives no rows; how many it changed."""
@@ -156,6 +157,7 @@ class Database:
         self._listeners: list[Listener] = []
         self._busy_seconds = busy_seconds
         self._lock = threading.Lock()
+        self._snapshots = threading.local()
         self._active: set[Connection] = set()
         self._closed = False
         with translated(place):
@@ -189,14 +191,33 @@ class Database:
         left = deadlines.left()
         seconds = _READ_SECONDS if left is None else min(left, _READ_SECONDS)
         who = EVERYBODY if scope is None or scope.owner is None else owned(scope.owner)
-        with (
-            translated(self.place),
-            self._begun(_READING, seconds, who, _REVISION) as (connection, revision),
-        ):
-            try:
-                yield Session(connection, revision)
-            finally:
-                _end(connection, "ROLLBACK")
+        snapshot: _Snapshot | None = getattr(self._snapshots, "open", None)
+        with translated(self.place):
+            if snapshot is not None and not snapshot.is_used:
+                with snapshot.session(who, seconds) as session:
+                    yield session
+                return
+            with self._begun(_READING, seconds, who, _REVISION) as (connection, revision):
+                try:
+                    yield Session(connection, revision)
+                finally:
+                    _end(connection, "ROLLBACK")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all that this thread reads inside be one transaction, which begins when it reads.
+
+        It is for a few questions in a row: whoever waits for others inside keeps a connection.
+        """
+        if getattr(self._snapshots, "open", None) is not None:
+            yield
+            return
+        self._snapshots.open = snapshot = _Snapshot(self._begun)
+        try:
+            yield
+        finally:
+            self._snapshots.open = None
+            snapshot.end()
 
     def writing(self, work: Callable[[Session], _T], *, sharing: bool = False) -> _T:
         """What the work gives, done in one transaction as a whole or not at all.
@@ -308,6 +329,53 @@ class Database:
                 _end(connection, "ROLLBACK")
                 raise
             return done
+
+
+class _Snapshot:
+    """One transaction for what a thread reads, one session after the other."""
+
+    def __init__(
+        self, begin: Callable[..., AbstractContextManager[tuple[Connection, int]]]
+    ) -> None:
+        self._begin = begin
+        self._stack = ExitStack()
+        self._session: Session | None = None
+        self._who = ""
+        self._seconds = 0.0
+        self.is_used = False
+
+    @contextmanager
+    def session(self, who: str, seconds: float) -> Iterator[Session]:
+        """The session, as one of the transaction's owner and with so much time for a statement."""
+        self.is_used = True
+        try:
+            yield self._begun(who, seconds)
+        except BaseException:
+            # After an error the server answers nothing more in this transaction.
+            self.end()
+            raise
+        finally:
+            self.is_used = False
+
+    def _begun(self, who: str, seconds: float) -> Session:
+        if self._session is None:
+            begun = self._begin(_READING, seconds, who, _REVISION)
+            connection, revision = self._stack.enter_context(begun)
+            self._stack.callback(_end, connection, "ROLLBACK")
+            self._session = Session(connection, revision)
+            self._who, self._seconds = who, seconds
+        if who != self._who:
+            self._session.rows("SELECT set_config('twolane.who', ?, true)", (who,))
+            self._who = who
+        if not self._seconds / 2 <= seconds <= self._seconds * 2:
+            self._session.run(f"SET LOCAL statement_timeout = {_milliseconds(seconds)}")
+            self._seconds = seconds
+        return self._session
+
+    def end(self) -> None:
+        """End the transaction; the next session begins another one."""
+        self._session = None
+        self._stack.close()
 
 
 # Every statement is planned for its own values: a plan for any would not use an index that serves

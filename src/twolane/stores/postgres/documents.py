@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from twolane.ports.documents import Change
 from twolane.stores.postgres.changing import Changing
-from twolane.stores.postgres.counting import Size
+from twolane.stores.postgres.counting import size
 from twolane.stores.postgres.database import Database
 from twolane.stores.postgres.demands import Demands
 from twolane.stores.postgres.document_rows import COLUMNS, LIGHT_COLUMNS, path_end
@@ -15,8 +15,7 @@ from twolane.stores.sql.counting import Counted
 from twolane.stores.sql.documents import Engine, SqlDocuments
 from twolane.stores.sql.filtering import Condition
 from twolane.stores.sql.session import Session
-from twolane.text.globs import LAST
-from twolane.text.links import path_ends_in
+from twolane.text.names import LAST, path_ends_in
 
 _TAG_COUNTS = """
 SELECT min(t.name), count(DISTINCT t.document) FROM tags AS t JOIN documents AS d
@@ -46,7 +45,7 @@ def document_store(
         keys=tuple,
         tag_counts=_TAG_COUNTS,
         path_ends_in=_path_ends_in,
-        size=Size().of,
+        size=size,
         apply=apply,
     )
     return SqlDocuments(replica or database, engine, demands, counted)

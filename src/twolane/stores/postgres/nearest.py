@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pgvector import Vector as Written
+
 from twolane.model.candidate import NearChunk, Neighbour
+from twolane.stores.postgres.migrating import SCHEMA
 from twolane.stores.sql.filtering import Condition
 from twolane.stores.sql.session import Session
 
@@ -33,10 +36,10 @@ WHERE v.generation = {generation} AND {condition}
 GROUP BY v.document, d.id HAVING max(-(v.embedding <#> ?)) >= ?
 ORDER BY max(-(v.embedding <#> ?)) DESC, d.id LIMIT ?"""
 
-# How many documents are in scope, counted no further than it matters.
+# How many documents are in scope, counted no further than it matters: not at all without an index.
 _COUNT = """
-SELECT count(*) FROM (
-    SELECT 1 FROM documents AS d WHERE {condition} LIMIT ?) AS counted"""
+SELECT CASE WHEN to_regclass(?) IS NULL THEN 0 ELSE (SELECT count(*) FROM (
+    SELECT 1 FROM documents AS d WHERE {condition} LIMIT ?) AS counted) END"""
 
 # The nearest passages in scope, as the index of the generation finds them.
 _INDEXED = """
@@ -48,13 +51,19 @@ ORDER BY v.embedding::{kind}({dimensions}) <#> ?::{kind}({dimensions}) LIMIT ?""
 _PASSAGES = """
 SELECT d.id, d.languages, v.position, -(v.embedding <#> ?), v.row
 FROM vectors AS v JOIN documents AS d ON d.row = v.document
-WHERE v.generation = {generation} AND v.document = ANY(?) ORDER BY d.id, v.position"""
+WHERE v.generation = {generation} AND v.document = ANY(ARRAY({chosen}))
+ORDER BY d.id, v.position"""
+
+# What lets the server use the index, for so many passages.
+_BY_INDEX = """
+SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
+       set_config('hnsw.ef_search', ?, true), set_config('enable_seqscan', 'off', true)"""
 
 _DETAILS = "SELECT row, embedding, sentences FROM vectors WHERE row = ANY(?)"
 
-_INDEXES = """
-SELECT 1 FROM pg_indexes
-WHERE schemaname = 'twolane' AND tablename = 'vectors' AND indexname = ?"""
+
+# Rows of _PASSAGES by the document's id.
+_Passages = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,63 +94,57 @@ def neighbours(session: Session, asked: Question) -> list[Neighbour]:
     """Documents in scope by their best passage, best first, ties by id."""
     if asked.limit <= 0:
         return []
-    return _told(session, asked, _chosen(session, asked))
-
-
-def _chosen(session: Session, asked: Question) -> list[int]:
-    found = _by_index(session, asked) if _is_large(session, asked) else None
-    return _by_scan(session, asked) if found is None else found
+    passages = _by_index(session, asked) if _is_large(session, asked) else None
+    return _told(session, asked, _by_scan(session, asked) if passages is None else passages)
 
 
 def _is_large(session: Session, asked: Question) -> bool:
-    if not session.rows(_INDEXES, (index_name(asked.generation),)):
-        return False
     condition, values = asked.condition
-    statement = _COUNT.format(condition=condition)
-    ((count,),) = session.rows(statement, (*values, FEW + 1))
+    name = f"{SCHEMA}.{index_name(asked.generation)}"
+    ((count,),) = session.rows(_COUNT.format(condition=condition), (name, *values, FEW + 1))
     return bool(count > FEW) and asked.limit < count
 
 
-def _by_scan(session: Session, asked: Question) -> list[int]:
+def _by_scan(session: Session, asked: Question) -> _Passages:
     condition, values = asked.condition
-    statement = _SCAN.format(generation=asked.generation, condition=condition)
-    vector = _written(asked.vector)
+    chosen = _SCAN.format(generation=asked.generation, condition=condition)
+    vector = Written(asked.vector)
     bound = (*values, vector, asked.floor, vector, asked.limit)
-    return [row for (row,) in session.rows(statement, bound)]
+    return _passages(session, asked, chosen, bound)
 
 
-def _by_index(session: Session, asked: Question) -> list[int] | None:
-    """Documents of the nearest passages; None where the index did not find enough of them.
+def _by_index(session: Session, asked: Question) -> _Passages | None:
+    """Passages of documents with the nearest ones; None where the index did not find enough.
 
     A document may have several near passages, so more of these are asked for.
     """
     dimensions = len(asked.vector)
     condition, values = asked.condition
-    statement = _INDEXED.format(
+    chosen = _INDEXED.format(
         generation=asked.generation,
         condition=condition,
         kind=kind_of(dimensions),
         dimensions=dimensions,
     )
-    passages = asked.limit * 4
+    near = asked.limit * 4
     # The index goes on until there are enough in scope, nearest first.
-    session.run("SET LOCAL hnsw.iterative_scan = strict_order")
-    session.run(f"SET LOCAL hnsw.ef_search = {min(1000, max(_SEEN, passages))}")
-    session.run("SET LOCAL enable_seqscan = off")
-    found = session.rows(statement, (*values, _written(asked.vector), passages))
+    session.rows(_BY_INDEX, (str(min(1000, max(_SEEN, near))),))
+    found = _passages(session, asked, chosen, (*values, Written(asked.vector), near))
     session.run("SET LOCAL enable_seqscan = on")
-    documents = list(dict.fromkeys(row for (row,) in found))
-    return documents if len(documents) >= asked.limit else None
+    return found if len(found) >= asked.limit else None
 
 
-def _told(session: Session, asked: Question, chosen: Sequence[int]) -> list[Neighbour]:
-    statement = _PASSAGES.format(generation=asked.generation)
-    passages: dict[str, list[Any]] = {}
-    for row in session.rows(statement, (_written(asked.vector), list(chosen))):
+def _passages(session: Session, asked: Question, chosen: str, values: Sequence[Any]) -> _Passages:
+    """All passages of the documents that a statement chooses, by id."""
+    statement = _PASSAGES.format(generation=asked.generation, chosen=chosen)
+    passages: _Passages = {}
+    for row in session.rows(statement, (Written(asked.vector), *values)):
         passages.setdefault(row[0], []).append(row)
-    found = [
-        one for held in passages.values() if (one := _neighbour(held)).similarity >= asked.floor
-    ]
+    return passages
+
+
+def _told(session: Session, asked: Question, passages: _Passages) -> list[Neighbour]:
+    found = [one for own in passages.values() if (one := _neighbour(own)).similarity >= asked.floor]
     found.sort(key=lambda one: (-one.similarity, one.id))
     found = found[: asked.limit]
     return _detailed(session, asked, found, passages) if asked.detail else found
@@ -162,7 +165,7 @@ def _detailed(
     session: Session,
     asked: Question,
     found: Sequence[Neighbour],
-    passages: dict[str, list[Any]],
+    passages: _Passages,
 ) -> list[Neighbour]:
     """The same with the vector of the best passage, and so many of the nearest ones."""
     nearest = {one.id: sorted(passages[one.id], key=_nearness)[: asked.detail] for one in found}
@@ -187,9 +190,3 @@ def as_array(vector: object) -> Vector:
 
     given = vector.to_numpy() if hasattr(vector, "to_numpy") else vector
     return np.array(given, dtype=np.float32)
-
-
-def _written(vector: Vector) -> Any:
-    from pgvector import Vector as Written
-
-    return Written(vector)

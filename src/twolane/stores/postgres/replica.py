@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TypeVar
 
 from twolane.model.errors import BadSetting, StoreError, TooSlow, TwolaneError
@@ -43,6 +43,12 @@ class Replica:
         """A session with one snapshot of the copy, or else of the original."""
         with ExitStack() as stack:
             yield self._begun(stack, scope) or stack.enter_context(self._original.reading(scope))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all that this thread reads inside be one transaction, of the copy or the original."""
+        with self._original.snapshot(), self._copy.snapshot() if self._copy else nullcontext():
+            yield
 
     def writing(self, work: Callable[[Session], _T], *, sharing: bool = False) -> _T:
         """What the work gives, done by the original."""

@@ -173,7 +173,7 @@ class Counted:
         return known[0]
 
     def count(self, session: Session, condition: Condition) -> Said:
-        """What the documents `d` say that meet a condition, counted anew."""
+        """What the documents `d` say that meet a condition."""
         properties = _PROPERTIES.format(condition=condition[0]), condition[1]
         return self._spoken(session, condition, properties)
 

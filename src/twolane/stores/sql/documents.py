@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -256,26 +256,24 @@ class SqlDocuments:
         keys_of = {id: set(map(fold, self._engine.texts(stored))) for id, stored in aliases}
         return sorted(id for id, known in keys_of.items() if names and fold(names[0]) in known)
 
-    def stats(self, scope: Scope, *, chunks: bool = False) -> Stats:
+    def revision(self) -> str:
+        """A name for all documents: another one whenever any of them changes."""
+        with self._db.reading() as session:
+            return str(session.revision())
+
+    def stats(self, scope: Scope, *, detail: bool = False) -> Stats:
         """Counts and names over the documents in scope."""
         with self._db.reading(scope) as session:
             if scope.is_all_of_owner:
                 said = self._counted.said(session, scope.owner)
             else:
                 said = self._counted.count(session, self._in(session, scope))
-            number = 0
-            if chunks:
-                condition, values = self._in(session, scope)
-                ((number,),) = session.rows(_CHUNK_COUNT.format(condition=condition), values)
-            return Stats(
-                documents=said.documents,
-                languages=said.languages,
-                kinds=said.kinds,
-                properties=said.properties,
-                bytes=self._engine.size(session),
-                revision=str(session.revision()),
-                chunks=number,
-            )
+            found = Stats(said.documents, said.languages, said.kinds, said.properties)
+            if not detail:
+                return found
+            condition, values = self._in(session, scope)
+            ((chunks,),) = session.rows(_CHUNK_COUNT.format(condition=condition), values)
+            return replace(found, bytes=self._engine.size(session), chunks=chunks)
 
     def receipt(self, owner: str, key: str) -> Receipt | None:
         """What became of the owner's request with this key, if that is still known."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
 
-from twolane.model.filters import (
+from twolane.model.scope import (
     Among,
     During,
     Except,
@@ -18,11 +18,11 @@ from twolane.model.filters import (
     Having,
     Measure,
     Part,
+    Scope,
     Span,
     Trait,
     Valued,
 )
-from twolane.model.scope import Scope
 from twolane.text.tokens import fold
 
 # A piece of SQL with what it binds.

@@ -80,7 +80,10 @@ WHERE d.listed AND c.language IS NOT NULL{_OWNED} GROUP BY 1"""
 _WORKERS = """
 SELECT DISTINCT worker FROM jobs WHERE generation = ? AND worker IS NOT NULL ORDER BY worker"""
 
-_RATE = "SELECT rate FROM generations WHERE number = ?"
+# The rate of a generation, and whether anything of it was claimed or failed.
+_RATE = """
+SELECT rate, EXISTS (SELECT 1 FROM jobs WHERE generation = :generation)
+FROM generations WHERE number = :generation"""
 
 _WAITING = f"""
 SELECT d.id, count(DISTINCT c.content_hash) {{without_vector}}{_OWNED} {{which}}
@@ -236,11 +239,13 @@ class SqlQueue:
         asked = {"generation": generation, "owner": scope.owner, "never": math.inf}
         with self._db.reading() as session:
             counts = self._counted(session, generation, scope.owner)
-            ((failed, abandoned),) = session.rows(_FAILED, asked)
-            due = _DUE.format(greatest=self._engine.greatest)
-            soonest = session.rows(due, {**asked, "owner": None, "now": now})
-            workers = tuple(worker for (worker,) in session.rows(_WORKERS, (generation,)))
-            rates = session.rows(_RATE, (generation,))
+            failed, abandoned, soonest, workers = 0, 0, [], ()
+            rates = session.rows(_RATE, {"generation": generation})
+            if rates and rates[0][1]:
+                ((failed, abandoned),) = session.rows(_FAILED, asked)
+                due = _DUE.format(greatest=self._engine.greatest)
+                soonest = session.rows(due, {**asked, "owner": None, "now": now})
+                workers = tuple(worker for (worker,) in session.rows(_WORKERS, (generation,)))
             waiting, failures, embedded = (
                 self._details(session, generation, scope) if detail else ([], [], [])
             )

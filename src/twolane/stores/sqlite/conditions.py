@@ -26,8 +26,8 @@ from twolane.stores.sql.filtering import (
     restrictions,
 )
 from twolane.stores.sql.session import Session
-from twolane.text.globs import LAST, beginning
-from twolane.text.literals import spread
+from twolane.text.names import LAST, beginning
+from twolane.text.substrings import spread
 from twolane.text.tokens import fold
 
 # A phrase of words with several stems each is spelled out; this bounds the spelling.

@@ -42,7 +42,7 @@ log = logging.getLogger("twolane")
 _T = TypeVar("_T")
 
 APPLICATION_ID = 0x54574C4E  # "TWLN": marks the file as ours.
-SCHEMA = 5
+SCHEMA = 6
 
 # With a write-ahead log this keeps the file whole, whatever happens; a power cut may take the last
 # commits. With FULL every commit waits for the disk.

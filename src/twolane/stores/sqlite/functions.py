@@ -10,9 +10,9 @@ import apsw
 
 from twolane.stores.sql.document_rows import loaded
 from twolane.stores.sqlite.seals import seal
-from twolane.text.globs import matches_any
-from twolane.text.links import path_ends_in
-from twolane.text.literals import may_stand_in, reads, stands_as_written, stands_in
+from twolane.stores.term_vectors import pack
+from twolane.text.names import matches_any, path_ends_in
+from twolane.text.substrings import may_stand_in, reads, stands_as_written, stands_in
 from twolane.text.tokens import fold
 
 # The fields of a document as they were written, in the order of `_fields`.
@@ -30,6 +30,7 @@ def register(connection: apsw.Connection) -> None:
         ("path_ends_in", _path_ends_in, 2),
         ("holds_literally", _Literals(connection).held, 4),
         ("seal", seal, -1),
+        ("term_vector", pack, 1),
         ("is_text", _is_text, 1),
         ("as_text", _as_text, 1),
     )

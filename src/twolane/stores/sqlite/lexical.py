@@ -18,8 +18,9 @@ _POOL_WEIGHTS = "10, 8, 5, 4, 4, 3, 1"
 
 # Candidates with their streams, for a pool of rows chosen inside.
 _STREAMS = """
-SELECT d.id, d.languages, x.title, x.aliases, x.tags, x.headings, x.description, x.url, x.stems
-FROM ({pool}) AS pool JOIN documents AS d ON d.row = pool.row JOIN texts AS x ON x.row = pool.row"""
+SELECT d.id, d.languages, x.title, x.aliases, x.tags, x.headings, x.description, x.url, {body}
+FROM ({pool}) AS pool JOIN documents AS d ON d.row = pool.row JOIN texts AS x ON x.row = pool.row
+LEFT JOIN term_vectors AS t ON t.document = pool.row"""
 
 # The best rows of the full-text index; `+` keeps SQLite from looking up rows one by one.
 _MATCHING = """
@@ -47,6 +48,7 @@ class SqliteLexical(SqliteSubstrings):
         sequence: Sequence[Word] | None = None,
     ) -> list[DocumentTerms]:
         """Documents in scope that hold every word (or any, if not `every`), at most `limit`."""
+        counter = TermCounter(words if count is None else count, sequence)
         # One snapshot, so that the rows in scope are those that the words are looked up in.
         with self._db.reading() as session:
             if words:
@@ -57,9 +59,7 @@ class SqliteLexical(SqliteSubstrings):
                 condition, values = self._scoped.condition(session, scope)
                 pool = _LISTED.format(condition=condition)
                 bound = [*values, limit]
-            found = session.rows(_STREAMS.format(pool=pool), bound)
-        counter = TermCounter(words if count is None else count, sequence)
-        return [counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found]
+            return _counted(session, counter, pool, bound)
 
     def term_frequencies(
         self,
@@ -68,10 +68,10 @@ class SqliteLexical(SqliteSubstrings):
         sequence: Sequence[Word] | None = None,
     ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
-        with self._db.reading() as session:
-            found = session.rows(_STREAMS.format(pool=_BY_ID), (list(ids),))
         counter = TermCounter(words, sequence)
-        return {row[0]: counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found}
+        with self._db.reading() as session:
+            found = _counted(session, counter, _BY_ID, (list(ids),))
+        return {document.id: document for document in found}
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:
         """The owner's documents, how many of them hold each term, and average field lengths."""
@@ -93,3 +93,12 @@ class SqliteLexical(SqliteSubstrings):
         if scope.archived:
             return "1", []
         return "+words.rowid NOT IN (SELECT row FROM documents WHERE archived)", []
+
+
+def _counted(
+    session: Session, counter: TermCounter, pool: str, values: Sequence[object]
+) -> list[DocumentTerms]:
+    """The documents of a pool with their counts, by term vectors where these are enough."""
+    body = "x.stems" if counter.needs_streams else "coalesce(t.terms, x.stems)"
+    found = session.rows(_STREAMS.format(pool=pool, body=body), values)
+    return [counter.of(row[0], tuple(row[1].split()), row[2:]) for row in found]

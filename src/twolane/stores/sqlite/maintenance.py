@@ -20,6 +20,7 @@ from twolane.stores.sqlite.repairing import (
     repair,
     totals,
     words_disagree,
+    wrong_term_vectors,
 )
 from twolane.stores.sqlite.seals import broken_seals, unsealed
 from twolane.stores.sqlite.trigrams import Settling, stray_trigrams
@@ -201,6 +202,11 @@ def _wrong_words(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
         yield "words", "the full-text index does not hold the words of the documents"
 
 
+def _wrong_terms(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    if count := wrong_term_vectors(connection):
+        yield "term_vectors", f"the terms of {count:,} documents are not those of their texts"
+
+
 def _wrong_letters(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     for name in stray_trigrams(connection):
         yield name, "it does not hold the letters of the documents"
@@ -230,6 +236,7 @@ _LOOKS: tuple[Look, ...] = (
     _missing_helpers,
     _broken_seals,
     _wrong_words,
+    _wrong_terms,
     _wrong_letters,
     _wrong_totals,
     _wrong_spaces,

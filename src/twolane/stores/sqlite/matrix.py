@@ -1,6 +1,7 @@
 """The vectors of one generation, held in memory and kept in step with the file.
 
-The file is the truth; this is a copy for exact scans.
+The file is the truth; this is a copy to find the nearest in. It gives exact similarities: codes of
+a byte a number, a quarter of the size, only say which documents cannot be among the best.
 It is filled once and then takes in only what other connections and processes committed:
 new vectors by row number, changed documents by revision, deleted ones by tombstone.
 """
@@ -10,17 +11,25 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from twolane.model.errors import StoreError
-from twolane.settings.linear_algebra import one_thread
+from twolane.settings.machine import one_thread
+from twolane.stores.vector_codes import Codes
 
 if TYPE_CHECKING:
-    from twolane.ports.vectors import Vector
+    from twolane.ports.vectors import Matrix, Vector
+
+# So many vectors are held whole (some 400 MB); of more only the codes are, and the few vectors that
+# an answer needs are read from the file.
+RESIDENT = 200_000
+
+# As many are compared whole as quickly as by their codes.
+_FEW = 10_000
 
 # Vectors are read in blocks, so that loading needs one block beyond the matrix itself.
 _BLOCK = 2048
@@ -46,6 +55,8 @@ SELECT row, vector FROM vectors WHERE +generation = :generation AND row > :row O
 _HOW_MANY_NEW = "SELECT count(*) FROM vectors WHERE +generation = :generation AND row > :row"
 _HOW_MANY = "SELECT count(*) FROM vectors WHERE generation = :generation"
 
+_OF_ROWS = "SELECT row, vector FROM vectors WHERE row IN (SELECT value FROM json_each(?))"
+
 # Documents with a chunk that a vector newer than :row serves.
 _SERVED_ANEW = """
 SELECT c.document FROM vectors AS v JOIN chunks AS c ON c.content_hash = v.content_hash
@@ -68,13 +79,21 @@ class Near(NamedTuple):
 class VectorCache:
     """One generation's vectors; safe to use from several threads."""
 
-    def __init__(self, generation: int) -> None:
+    def __init__(self, generation: int, most: int = RESIDENT) -> None:
+        """At most so many vectors are held whole; of more only their codes are."""
         self.generation = generation
+        self._most = most
         self._lock = threading.Lock()
         self._revision = -1
         self._newest = 0
+        self._forget()
+
+    def _forget(self) -> None:
         self._count = 0
-        self._vectors: NDArray[np.float32] = np.empty((0, 0), np.float32)
+        self._asked = 0
+        self._shape: tuple[int, ...] = ()
+        self._vectors: Matrix | None = np.empty((0, 0), np.float32)
+        self._codes: Codes | None = None
         self._vector_rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._layout = _Layout.empty()
 
@@ -106,8 +125,7 @@ class VectorCache:
                     self._replace(connection, changed)
                 if self._count > 2 * len(self._layout.vectors) + _BLOCK:
                     # Most rows serve nothing any more: start over with those that do.
-                    self._count = 0
-                    self._vectors = np.empty((0, 0), np.float32)
+                    self._forget()
                     self._load_vectors(connection, 0)
                     self._layout = self._read_layout(connection, "", {})
             self._revision, self._newest = revision, newest
@@ -115,6 +133,7 @@ class VectorCache:
     @one_thread()
     def nearest(
         self,
+        connection: apsw.Connection,
         vector: Vector,
         *,
         allowed: Sequence[int] | None,
@@ -126,39 +145,45 @@ class VectorCache:
         """The best documents, each by its best chunk, with so many of its nearest ones.
 
         At least `limit` of them where there are as many, plus all that tie with the last.
+        Among many, those that cannot be told from the best by codes are compared by vectors.
         """
         with self._lock:
-            layout, vectors = self._layout, self._vectors[: self._count]
+            if self._count and vector.shape != self._shape:
+                raise StoreError(
+                    f"the query's vector has shape {vector.shape}, "
+                    f"those of the generation have {self._shape}"
+                )
+            layout = self._layout.served(archived)
+            if allowed is not None:
+                layout = layout.of_documents(np.fromiter(allowed, np.int64, len(allowed)))
+            codes = self._codes_for(len(layout.vectors))
+            vectors = None if self._vectors is None else self._vectors[: self._count]
             vector_rows = self._vector_rows
-        if not len(layout.documents) or not len(vectors) or limit <= 0:
+        if not len(layout.vectors) or limit <= 0:
             return []
-        if vector.shape != vectors.shape[1:]:
-            raise StoreError(
-                f"the query's vector has shape {vector.shape}, "
-                f"those of the generation have {vectors.shape[1:]}"
-            )
-        usable = layout.usable(allowed, archived)
-        if not usable.any():
-            return []
-        similarities = np.full(len(usable), -np.inf, np.float32)
-        places = np.flatnonzero(usable)
-        if len(places) * 5 < len(vectors):
-            # Few documents count: gathering their vectors is cheaper than scanning all.
-            similarities[places] = vectors[layout.vectors[places]] @ vector
+        if codes is not None and len(layout.documents) > limit:
+            similarities, margin = codes.similarities(vector)
+            best = np.maximum.reduceat(similarities[layout.vectors], layout.starts)
+            layout = layout.at(np.flatnonzero(best >= _last_of(best, limit) - margin))
+        if vectors is None:
+            vectors = _read(connection, vector_rows[layout.vectors])
+            at = np.arange(len(vectors))
         else:
-            similarities[places] = (vectors @ vector)[layout.vectors[places]]
+            at = layout.vectors
+        if len(at) * 5 < len(vectors):
+            # Few documents count: gathering their vectors is cheaper than scanning all.
+            similarities = vectors[at] @ vector
+        else:
+            similarities = (vectors @ vector)[at]
         best = np.maximum.reduceat(similarities, layout.starts)
-        kept = np.flatnonzero(best >= max(floor, np.finfo(np.float32).min))
+        kept = np.flatnonzero(best >= floor)
         if len(kept) > limit:
-            last = np.partition(best[kept], len(kept) - limit)[len(kept) - limit]
-            kept = kept[best[kept] >= last]
+            kept = kept[best[kept] >= _last_of(best[kept], limit)]
         ends = np.append(layout.starts[1:], len(similarities))
-        # Chunks without a vector, or of documents that do not count, are no part of a mean.
-        sums = np.add.reduceat(np.where(usable, similarities, 0.0), layout.starts)
-        means = sums / np.maximum(np.add.reduceat(usable, layout.starts, dtype=np.int64), 1)
+        means = np.add.reduceat(similarities, layout.starts) / (ends - layout.starts)
         found = []
-        for place in kept:
-            near = _nearest(similarities, layout.starts[place], ends[place], chunks)
+        for place in kept.tolist():
+            near = _nearest(similarities, int(layout.starts[place]), int(ends[place]), chunks)
             found.append(
                 Near(
                     int(layout.documents[place]),
@@ -170,36 +195,42 @@ class VectorCache:
                         )
                         for chunk in near
                     ],
-                    vectors[layout.vectors[near[0]]],
+                    vectors[at[near[0]]],
                     float(means[place]),
                 )
             )
         return found
 
+    def _codes_for(self, chunks: int) -> Codes | None:
+        """The codes, if so many chunks are better told by them; they are made when they pay."""
+        if chunks <= _FEW:
+            return None
+        self._asked += 1
+        if self._codes is None and self._vectors is not None and self._asked > 1:
+            self._codes = Codes.of(self._vectors[: self._count])
+        return self._codes
+
     def _load_vectors(self, connection: apsw.Connection, after: int) -> None:
         sought = {"generation": self.generation, "row": after}
         fresh = connection.execute(_HOW_MANY_NEW if after else _HOW_MANY, sought).get
         total = self._count + fresh
+        if total > self._most and self._vectors is not None:
+            self._codes = self._codes or Codes.of(self._vectors[: self._count])
+            self._vectors = None
         cursor = connection.execute(_VECTORS, sought)
         while block := list(islice(cursor, _BLOCK)):
             end = self._count + len(block)
-            self._reserve(total, len(block[0][1]) // 4)
-            self._vector_rows[self._count : end] = [row for row, _ in block]
             joined = b"".join(blob for _, blob in block)
-            self._vectors[self._count : end] = np.frombuffer(joined, "<f4").reshape(len(block), -1)
+            vectors = np.frombuffer(joined, "<f4").reshape(len(block), -1)
+            self._shape = vectors.shape[1:]
+            self._vector_rows = _grown(self._vector_rows, self._count, total)
+            self._vector_rows[self._count : end] = [row for row, _ in block]
+            if self._vectors is not None:
+                self._vectors = _grown(self._vectors, self._count, total, vectors.shape[1])
+                self._vectors[self._count : end] = vectors
+            if self._codes is not None:
+                self._codes = self._codes.with_more(vectors, self._count, total)
             self._count = end
-
-    def _reserve(self, count: int, dimensions: int) -> None:
-        if count <= len(self._vectors):
-            return
-        # A first load takes what it needs; growth takes an eighth more, to copy rarely.
-        room = count if not self._count else count + count // 8
-        vectors = np.empty((room, dimensions), np.float32)
-        vector_rows = np.empty(room, np.int64)
-        if self._count:
-            vectors[: self._count] = self._vectors[: self._count]
-            vector_rows[: self._count] = self._vector_rows[: self._count]
-        self._vectors, self._vector_rows = vectors, vector_rows
 
     def _read_layout(
         self, connection: apsw.Connection, which: str, values: dict[str, str]
@@ -221,18 +252,51 @@ class VectorCache:
         self._layout = self._layout.without(changed).merged(fresh)
 
 
+def _grown(held: NDArray[Any], count: int, total: int, *shape: int) -> NDArray[Any]:
+    """An array with room for so many rows in all, the first ones as they are."""
+    if total <= len(held) and (not count or held.shape[1:] == shape):
+        return held
+    # A first load takes what it needs; growth takes an eighth more, to copy rarely.
+    room = np.empty((total if not count else total + total // 8, *shape), held.dtype)
+    if count:
+        room[:count] = held[:count]
+    return room
+
+
+def _last_of(values: Vector, count: int) -> float:
+    """The lowest of the so many highest values."""
+    if len(values) <= count:
+        return -np.inf
+    return float(np.partition(values, len(values) - count)[len(values) - count])
+
+
+def _read(connection: apsw.Connection, rows: NDArray[np.int64]) -> Matrix:
+    """The vectors of these rows, from the file."""
+    found = dict(connection.execute(_OF_ROWS, (str(rows.tolist()),)))
+    joined = b"".join(found[row] for row in rows.tolist())
+    return np.frombuffer(joined, "<f4").reshape(len(rows), -1)
+
+
 def _nearest(similarities: Vector, start: int, end: int, count: int) -> list[int]:
-    """The places of the nearest usable chunks of a document that has one, nearest first."""
+    """The places of the nearest chunks of a document, nearest first."""
     if end - start == 1:
         return [start]
     order = np.argsort(-similarities[start:end], kind="stable")[:count]
-    return [start + int(place) for place in order if similarities[start + place] > -np.inf]
+    return [start + place for place in order.tolist()]
 
 
 class _Layout:
     """Which chunk of which document is served by which row of the matrix; never changed."""
 
-    __slots__ = ("archived", "chunk_documents", "documents", "positions", "starts", "vectors")
+    __slots__ = (
+        "_served",
+        "archived",
+        "chunk_documents",
+        "documents",
+        "positions",
+        "starts",
+        "vectors",
+    )
 
     def __init__(
         self,
@@ -245,7 +309,12 @@ class _Layout:
         self.positions = positions
         self.archived = archived
         self.vectors = vectors
-        self.documents, self.starts = np.unique(chunk_documents, return_index=True)
+        # Chunks are in the order of their documents.
+        first = np.ones(len(chunk_documents), np.bool_)
+        np.not_equal(chunk_documents[1:], chunk_documents[:-1], out=first[1:])
+        self.starts = np.flatnonzero(first)
+        self.documents = chunk_documents[self.starts]
+        self._served: list[_Layout | None] = [None, None]
 
     @classmethod
     def empty(cls) -> _Layout:
@@ -263,24 +332,45 @@ class _Layout:
         order = np.lexsort((positions, chunk_documents))
         return cls(chunk_documents[order], positions[order], archived[order], vectors[order])
 
-    def usable(self, allowed: Sequence[int] | None, archived: bool) -> NDArray[np.bool_]:
-        """Which chunks have a vector and belong to a document that counts."""
-        usable = self.vectors >= 0
-        if not archived:
-            usable &= ~self.archived
-        if allowed is not None:
-            usable &= np.isin(self.chunk_documents, np.fromiter(allowed, np.int64, len(allowed)))
-        return usable
+    def served(self, archived: bool) -> _Layout:
+        """What has a vector, with or without what is archived; made once."""
+        known = self._served[archived]
+        if known is None:
+            usable = self.vectors >= 0
+            if not archived:
+                usable &= ~self.archived
+            known = self._served[archived] = self if usable.all() else self._where(usable)
+        return known
+
+    def of_documents(self, documents: NDArray[np.int64]) -> _Layout:
+        """What these documents have of it."""
+        documents = np.unique(documents)
+        at = np.searchsorted(self.documents, documents)
+        known = at < len(self.documents)
+        known[known] = self.documents[at[known]] == documents[known]
+        return self.at(at[known])
+
+    def at(self, documents: NDArray[np.int64]) -> _Layout:
+        """What the documents at these places have of it."""
+        ends = np.append(self.starts[1:], len(self.vectors))
+        lengths = (ends - self.starts)[documents]
+        # The places of each document's chunks, one document after the other.
+        before = np.cumsum(lengths) - lengths
+        return self._where(
+            np.arange(lengths.sum()) + np.repeat(self.starts[documents] - before, lengths)
+        )
+
+    def _where(self, chunks: NDArray[Any]) -> _Layout:
+        return _Layout(
+            self.chunk_documents[chunks],
+            self.positions[chunks],
+            self.archived[chunks],
+            self.vectors[chunks],
+        )
 
     def without(self, documents: set[int]) -> _Layout:
         gone = np.fromiter(documents, np.int64, len(documents))
-        kept = ~np.isin(self.chunk_documents, gone)
-        return _Layout(
-            self.chunk_documents[kept],
-            self.positions[kept],
-            self.archived[kept],
-            self.vectors[kept],
-        )
+        return self._where(~np.isin(self.chunk_documents, gone))
 
     def merged(self, other: _Layout) -> _Layout:
         return _Layout.of(

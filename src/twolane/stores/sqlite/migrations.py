@@ -6,6 +6,12 @@ from collections.abc import Mapping
 
 from twolane.stores.sqlite.seals import SEAL_ALL
 
+# Makes the term vectors that are missing.
+FILL_TERM_VECTORS = """
+INSERT INTO term_vectors(document, terms)
+SELECT row, term_vector(stems) FROM texts
+WHERE row NOT IN (SELECT document FROM term_vectors) AND term_vector(stems) IS NOT NULL"""
+
 # What a backup of an earlier version lacks, too.
 TOKENS = """
 CREATE TABLE IF NOT EXISTS tokens(
@@ -67,5 +73,18 @@ END;
 """,
     4: """
 ALTER TABLE generations ADD COLUMN answered_by TEXT NOT NULL DEFAULT '';
+""",
+    5: f"""
+CREATE TABLE term_vectors(
+    document INTEGER PRIMARY KEY REFERENCES documents(row),
+    terms    BLOB NOT NULL
+);
+CREATE TRIGGER term_vectors_old AFTER UPDATE OF stems ON texts WHEN new.stems IS NOT old.stems BEGIN
+    DELETE FROM term_vectors WHERE document = old.row;
+END;
+CREATE TRIGGER term_vectors_gone AFTER DELETE ON texts BEGIN
+    DELETE FROM term_vectors WHERE document = old.row;
+END;
+{FILL_TERM_VECTORS};
 """,
 }

@@ -12,7 +12,8 @@ import apsw
 from twolane.model.document import FIELDS
 from twolane.model.problem import Problem, ProblemCode
 from twolane.stores.sql.generations import mend
-from twolane.stores.sqlite.database import Session
+from twolane.stores.sqlite.database import Session, rows
+from twolane.stores.sqlite.migrations import FILL_TERM_VECTORS
 from twolane.stores.sqlite.parts import make, mend_values, missing, parts, unsound_values
 from twolane.stores.sqlite.recovering import (
     make_readable,
@@ -167,6 +168,7 @@ _DERIVED = (
     ("texts", "row", "documents", "row"),
     ("chunks", "document", "documents", "row"),
     ("sketches", "document", "documents", "row"),
+    ("term_vectors", "document", "documents", "row"),
     ("seals", "document", "documents", "row"),
     ("ledger", "collection", "collections", "row"),
     ("means", "generation", "generations", "number"),
@@ -208,6 +210,16 @@ def _words(connection: apsw.Connection) -> str | None:
         f"INSERT INTO words(rowid, {columns}) SELECT row, {streams} FROM texts WHERE listed"
     )
     return "the full-text index was filled again"
+
+
+def _term_vectors(connection: apsw.Connection) -> str | None:
+    """Make term vectors again that are wrong or missing."""
+    count = wrong_term_vectors(connection)
+    if not count:
+        return None
+    connection.execute("DELETE FROM term_vectors")
+    connection.execute(FILL_TERM_VECTORS)
+    return f"the terms of {count} documents were written again"
 
 
 def _trigrams(connection: apsw.Connection) -> str | None:
@@ -263,6 +275,7 @@ _STEPS: tuple[Step, ...] = (
     _generations,
     _vectors,
     _words,
+    _term_vectors,
     _trigrams,
     _totals,
     _sealed,
@@ -278,6 +291,16 @@ def words_disagree(connection: apsw.Connection) -> bool:
     except (apsw.CorruptError, apsw.SQLError):
         # The index cannot even be read.
         return True
+
+
+def wrong_term_vectors(connection: apsw.Connection) -> int:
+    """How many documents have a term vector that their text does not give, or lack one."""
+    found = rows(
+        connection,
+        "SELECT count(*) FROM texts AS x LEFT JOIN term_vectors AS t ON t.document = x.row"
+        " WHERE t.terms IS NOT term_vector(x.stems)",
+    )
+    return int(found[0][0])
 
 
 def _held_words(connection: apsw.Connection) -> str:

@@ -1,4 +1,4 @@
--- Schema 5. One file holds documents, their words, their vectors and the work that is left.
+-- Schema 6. One file holds documents, their words, their vectors and the work that is left.
 --
 -- What REFERENCES says is looked at by `doctor`, not at every row that is written: that takes as
 -- long as an index. Triggers take along what belongs to a row that goes.
@@ -132,6 +132,19 @@ CREATE TABLE texts(
     stems       TEXT NOT NULL,
     body        TEXT NOT NULL
 );
+
+-- Where each term stands in the body of a document (twolane/stores/term_vectors.py), made from its
+-- stream of stems; a document without a row is counted in the stream itself.
+CREATE TABLE term_vectors(
+    document INTEGER PRIMARY KEY REFERENCES documents(row),
+    terms    BLOB NOT NULL
+);
+CREATE TRIGGER term_vectors_old AFTER UPDATE OF stems ON texts WHEN new.stems IS NOT old.stems BEGIN
+    DELETE FROM term_vectors WHERE document = old.row;
+END;
+CREATE TRIGGER term_vectors_gone AFTER DELETE ON texts BEGIN
+    DELETE FROM term_vectors WHERE document = old.row;
+END;
 
 -- Streams are split at spaces only: every other ASCII sign that a stem can hold is listed.
 CREATE VIRTUAL TABLE words USING fts5(

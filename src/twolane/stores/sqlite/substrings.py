@@ -25,8 +25,8 @@ from twolane.stores.sqlite.trigrams import (
     text_fields,
 )
 from twolane.stores.vocabulary import Vocabulary
+from twolane.text.languages import script_of
 from twolane.text.names import lines, loose
-from twolane.text.scripts import script_of
 from twolane.text.substrings import SHORTEST, body_fields, holds, match_in, spelled
 from twolane.text.tokens import token_texts, tokens
 

@@ -136,6 +136,7 @@ class SqliteVectors:
                 cache.refresh(session.connection)
             allowed = self._scoped.rows(session, scope) if is_narrow(scope) else None
             best = cache.nearest(
+                session.connection,
                 vector,
                 allowed=allowed,
                 archived=scope.archived,

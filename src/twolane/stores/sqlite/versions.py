@@ -38,6 +38,7 @@ _REFERRING = {
         ("property_values", "document"),
         ("chunks", "document"),
         ("sketches", "document"),
+        ("term_vectors", "document"),
     ),
     "tags": (("document_tags", "tag"),),
 }

@@ -15,6 +15,7 @@ from twolane.stores.sqlite.document_rows import (
 )
 from twolane.stores.sqlite.seals import seal_rows
 from twolane.stores.sqlite.versions import free_row
+from twolane.stores.term_vectors import pack
 from twolane.text.property_values import facts
 from twolane.text.tokens import fold, stream
 
@@ -34,6 +35,8 @@ _INSERT_VALUE = """
 INSERT INTO property_values(document, name, text, number, moment) VALUES (?,?,?,?,?)"""
 
 _INSERT_SKETCH = "INSERT INTO sketches(document, runs) VALUES (?,?)"
+
+_INSERT_TERMS = "INSERT INTO term_vectors(document, terms) VALUES (?,?)"
 
 # A statement may have 32,766 values, of which a text takes eleven.
 _MOST = 2000
@@ -78,6 +81,7 @@ def _write(
     session.run_all(_INSERT_VALUE, _property_values(both))
     session.run_all(_INSERT_CHUNK, _chunk_values(both))
     session.run_all(_INSERT_SKETCH, _sketches(both))
+    session.run_all(_INSERT_TERMS, _term_vectors(both))
     seal_rows(session.connection, [row for row, _ in both])
     return replaced
 
@@ -152,6 +156,11 @@ def _sketches(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
         for row, prepared in placed
         if prepared.sketch and not prepared.document.encrypted
     ]
+
+
+def _term_vectors(placed: Sequence[_Placed]) -> list[tuple[object, ...]]:
+    packed_terms = ((row, pack(prepared.stems.body)) for row, prepared in placed)
+    return [(row, terms) for row, terms in packed_terms if terms is not None]
 
 
 def _text_values(row: int, prepared: Prepared) -> tuple[object, ...]:

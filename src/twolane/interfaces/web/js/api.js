@@ -65,6 +65,15 @@ export async function judgments(signal) {
 /** Keep the judgments of one query. */
 export const judge = (judged, signal) => send("POST", "api/v1/judgments", judged, signal);
 
+// Whether the server notes what is opened; it says so the first time.
+let notes = true;
+
+/** Note that a result was opened for a query, where the server is set up to. */
+export async function opened(query, id) {
+  if (!notes || !query) return;
+  notes = await send("POST", "api/v1/opened", { query, id }).then((said) => said.noted, () => false);
+}
+
 const quoted = (value) => `"${value.replaceAll('"', " ")}"`;
 
 function filtered(state, more) {

@@ -12,6 +12,8 @@ import { placeLine } from "./results.js";
 import { CLOSED, address, go, read } from "./state.js";
 
 const DEPTH = 10;
+// What each of them finds is judged, so that no way of searching looks better than it is.
+const POOLED = ["hybrid", "lexical", "semantic"];
 const CHOICES = ["relevant", "partial", "not"];
 
 /** Put the view into the page. */
@@ -47,12 +49,13 @@ export function mount(main) {
       return;
     }
     try {
-      const answer = await api.search({ ...read(), q: query, n: String(DEPTH), mode: "hybrid" },
-        running.signal);
+      const answers = await Promise.all(POOLED.map((mode) =>
+        api.search({ ...read(), q: query, n: String(DEPTH), mode }, running.signal, { facets: false })));
       if (query !== asked) return;
-      const before = known.queries.find((one) => one.query === query);
-      show(sheet, judgingSheet(answer, before, { signal: running.signal, saved: refresh }));
-      announce(t("announce.found", { n: answer.results.length }));
+      const before = known.queries.find((judged) => judged.query === query);
+      const pool = pooled(query, answers);
+      show(sheet, judgingSheet(answers[0], pool, before, { signal: running.signal, saved: refresh }));
+      announce(t("announce.found", { n: pool.length }));
     } catch (failure) {
       said(failure, sheet, () => ask(query));
     }
@@ -77,8 +80,25 @@ function said(failure, place, again) {
   show(place, failureNotice(failure, again));
 }
 
-function judgingSheet(answer, before, { signal, saved }) {
-  const grades = gradesOf(before, answer.results);
+/** The results of all answers, each once, in an order that says nothing of their ranks. */
+function pooled(query, answers) {
+  const results = new Map();
+  for (const result of answers.flatMap((answer) => answer.results)) {
+    if (!results.has(result.id)) results.set(result.id, result);
+  }
+  const place = (result) => hash(`${query} ${result.id}`);
+  return [...results.values()].sort((a, b) => place(a) - place(b));
+}
+
+/** A number that a text always gets and that looks random (FNV-1a, mixed once more). */
+function hash(text) {
+  let bits = 2166136261;
+  for (const sign of text) bits = Math.imul(bits ^ sign.codePointAt(0), 16777619);
+  return Math.imul(bits ^ (bits >>> 15), 2246822519) >>> 0;
+}
+
+function judgingSheet(answer, pool, before, { signal, saved }) {
+  const grades = gradesOf(before, pool);
   const list = el("ol", { class: "judging" });
   const live = el("p", { class: "live" });
   const none = el("input", { type: "checkbox", id: "unanswerable", class: "box-check",
@@ -87,7 +107,7 @@ function judgingSheet(answer, before, { signal, saved }) {
   const status = el("p", { class: "saved", role: "status" });
   const save = el("button", { type: "button", class: "primary", onclick: () => keep() }, t("judge.save"));
   const shown = answer.results.map((one) => one.id);
-  const titles = new Map(answer.results.map((one) => [one.id, one]));
+  const titles = new Map(pool.map((result) => [result.id, result]));
 
   function redraw() {
     const judged = [...grades.values()].includes(GRADES.relevant);
@@ -123,13 +143,14 @@ function judgingSheet(answer, before, { signal, saved }) {
     redraw();
   }
 
-  list.append(...answer.results.map((one) => item(one, grades, redraw, false)));
+  list.append(...pool.map((result) => item(result, grades, redraw, false)));
   for (const id of grades.keys()) {
     if (!titles.has(id)) append(id, id);
   }
   redraw();
   return [degradedNotices(answer.degraded),
     el("h2", {}, t("judge.question", { q: answer.query })),
+    el("p", { class: "hint" }, t("judge.pool")),
     list,
     documentPicker({ id: "judge-add", label: t("judge.add"), hint: t("judge.add.hint"), choose: add, signal }),
     el("p", { class: "none" }, none, " ", el("label", { for: "unanswerable" }, t("judge.none"))),

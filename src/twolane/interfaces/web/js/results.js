@@ -1,5 +1,6 @@
 // What was found, as a list that reads well and can be walked through by keyboard.
 
+import * as api from "./api.js";
 import { el, marked } from "./dom.js";
 import { degradedNotices, laneName } from "./failing.js";
 import { day, number, percent, t } from "./i18n.js";
@@ -115,16 +116,16 @@ function listed(answer, state) {
   const likely = results.findLastIndex((one) => one.relevance === null || one.relevance >= LIKELY);
   const line = answer.answerable !== false && state.sort === "relevance" && likely >= 0
     ? likely + 1 : results.length;
-  return results.map((one, at) => resultItem(one, at, at === line));
+  return results.map((one, at) => resultItem(one, at, at === line, state.q));
 }
 
-function resultItem(result, index, unlikely) {
+function resultItem(result, index, unlikely, query) {
   const opened = { panel: "read", doc: result.id, lines: result.lines?.join("-") ?? "" };
   const other = (panel) => address({ panel, doc: result.id, lines: "" });
   return el("li", { class: "result", data: { doc: result.id } },
     unlikely ? el("p", { class: "unlikely" }, t("results.unlikely")) : null,
     el("div", { class: "head" },
-      el("h3", {}, el("a", { class: "open", href: address(opened) },
+      el("h3", {}, el("a", { class: "open", href: address(opened), onclick: () => api.opened(query, result.id) },
         marked(result.title_html || result.title))),
       relevanceBar(result.relevance)),
     placeLine(result),
