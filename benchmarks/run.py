@@ -57,6 +57,7 @@ NAMES = (
     "overload",
     "embedder_faults",
     "damage",
+    "cluster",
     "many_users",
     "parity",
     "hnsw",

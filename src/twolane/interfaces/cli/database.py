@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -125,6 +126,28 @@ def _whole(there: Settings) -> Iterator[Settings]:
     part.replace(place)
 
 
+class Engine(StrEnum):
+    """What can search beside the database."""
+
+    QDRANT = "qdrant"
+
+
+def reindex(
+    call: PlainCall,
+    into: Annotated[Engine, typer.Option("--into", help="The engine to fill.")],
+    back: Annotated[
+        bool, typer.Option("--back", help="Let what was there before the last time answer again.")
+    ] = False,
+) -> None:
+    """Fill the engine that searches beside the database anew, while it serves."""
+    settings = call.load().settings
+    with open_library(settings) as library:
+        done = library.reindex(back=back)
+    if not call.quiet:
+        what = "the collections before" if done is None else output.counted(done, "document")
+        output.say(f"{into.value}  {what}, serving")
+
+
 def backup(
     call: PlainCall,
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to write.")],
@@ -161,6 +184,6 @@ def restore(
 
 database = group(
     "db",
-    "Inspect, upgrade, check and copy the database.",
-    {"status": show, "upgrade": upgrade, "check": check, "copy": copy},
+    "Inspect, upgrade, check, copy and reindex the database.",
+    {"status": show, "upgrade": upgrade, "check": check, "copy": copy, "reindex": reindex},
 )

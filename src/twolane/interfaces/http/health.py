@@ -34,7 +34,7 @@ def status(call: Call, given: StatusParameters) -> Reply:
         found = replace(found, stages=StagesStanding())
     if not call.may(Capability.ADMIN):
         # Where things lie on the server's disk is nobody else's business.
-        found = replace(found, location="", degraded=for_strangers(found.degraded))
+        found = replace(found, location="", lag=None, degraded=for_strangers(found.degraded))
         files = files and [_discreet(one) for one in files]
         collections = [replace(one, root=None) for one in collections]
     return Reply(wire.status(found, files, collections))
@@ -85,6 +85,15 @@ class Waiting:
         except TwolaneError:
             return nan
         return self._counted[1]
+
+
+def outbox(library: Library, part: int) -> float:
+    """What waits for Qdrant: changes (0) or seconds (1); none at all (NaN) where nothing can."""
+    try:
+        lag = library.lag()
+    except TwolaneError:
+        return nan
+    return nan if lag is None else lag[part]
 
 
 ENDPOINTS = (status, healthy, ready, metrics)

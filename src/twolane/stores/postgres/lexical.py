@@ -28,7 +28,10 @@ WHERE w.words @@ ?::tsquery AND {condition} ORDER BY {order} DESC, d.id LIMIT ?"
 # Documents in scope without any word to rank them by.
 _LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
 
-_BY_ID = "SELECT d.row FROM documents AS d WHERE d.listed AND d.id = ANY(?)"
+# The streams of documents that can be found, by id.
+STREAMS_OF = _STREAMS.format(
+    pool="SELECT d.row FROM documents AS d WHERE d.listed AND d.id = ANY(?)"
+)
 
 # What one word gives a document: the more places, the better the fields and the shorter the
 # document, the more (1 divides by the logarithm of its length).
@@ -73,7 +76,7 @@ class PostgresLexical(PostgresSubstrings):
     ) -> Mapping[str, DocumentTerms]:
         """The same for documents that were found in scope before, by id."""
         with self._db.reading() as session:
-            found = session.rows(_STREAMS.format(pool=_BY_ID), (list(ids),))
+            found = session.rows(STREAMS_OF, (list(ids),))
         return _counted(TermCounter(words, sequence), found)
 
     def document_frequencies(self, words: Sequence[Word], scope: Scope) -> Frequencies:
