@@ -234,6 +234,25 @@ def test_judgments_are_kept_apart(tmp_path: Path) -> None:
         assert judgments_path(settings, "a/b") != judgments_path(settings, "a b")
 
 
+def test_opened_results_are_noted_apart(tmp_path: Path) -> None:
+    """Nobody notes, counts or deletes what others opened; switched off, nothing is noted."""
+    with world(tmp_path, seed=4, stages=False) as made:
+        first, second = caller_of(made), caller_of(made, "second")
+        own, others = made.names["first"].ids[1], made.names["second"].ids[1]
+
+        def opened(id: str) -> tuple[int, Any]:
+            body = {"query": "tea", "id": id}
+            return told(made, first, Asked("", "POST", "/api/v1/opened", body))
+
+        assert opened(own) == (200, {"noted": True})
+        assert opened(others)[0] == 404
+        forget = Asked("", "DELETE", "/api/v1/opened")
+        assert told(made, second, forget) == (200, {"forgotten": 0})
+        assert told(made, first, forget) == (200, {"forgotten": 1})
+        made.library.settings = made.library.settings.changed(feedback={"enabled": False})
+        assert opened(own) == (200, {"noted": False})
+
+
 def test_an_id_that_is_not_free_is_refused_alike(tmp_path: Path) -> None:
     """An owner who saves under an id of others or of a file hears the same, and no more."""
     (tmp_path / "vault").mkdir()
