@@ -60,6 +60,7 @@ NAMES = (
     "parity",
     "hnsw",
     "kills",
+    "owners",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 
