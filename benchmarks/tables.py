@@ -36,7 +36,8 @@ The clock decides all the same whether a goal is met.
 Both sides run as a user would run them; a variable that told a library how many threads to take \
 stands before the command at the end of this page.
 The notes are synthetic, but for those of *Real notes*: words follow Zipf's law over the \
-vocabulary of the notes in this repository, half of them English, four in ten Russian, one in ten both.
+vocabulary of the notes in this repository, half of them English, four in ten Russian, one in ten \
+both.
 This page says nothing about the quality of the answers.
 """
 
