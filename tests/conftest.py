@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import tests.qdrant_server as qdrant_server
 from tests.postgres_server import Server, running
 
 
@@ -24,6 +25,13 @@ def postgres_url(postgres: Server) -> Iterator[str]:
     """The address of a new database with the tables of an empty library."""
     with postgres.database() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def qdrant() -> Iterator[qdrant_server.Node]:
+    """A Qdrant node of our own; it starts when the first test asks for it."""
+    with qdrant_server.running() as (node,):
+        yield node
 
 
 @pytest.fixture(autouse=True)

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
+
+from qdrant_client import QdrantClient, models
 
 from tests.builders import COLLECTION, Clock
 from tests.postgres_server import Server
+from tests.qdrant_server import Node
 from twolane.model.document import Collection
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
+from twolane.ports.lexical import LexicalIndex
+from twolane.ports.vectors import VectorIndex
 from twolane.stores.memory import memory_stores
 from twolane.stores.postgres import open_stores as open_postgres
+from twolane.stores.qdrant import Cluster, Follower, Shape, with_qdrant
+from twolane.stores.qdrant.maintenance import QdrantMaintenance
 from twolane.stores.sqlite import open_stores
 
 
@@ -78,6 +88,75 @@ def _leave(folder: Path) -> None:
     SERVERS[0].give_back(_database(folder))
 
 
+# The node of this session, once a test has asked for it, and names whose collections are empty.
+NODES: list[Node] = []
+_SPARE: list[str] = []
+_NUMBERS = count(1)
+
+
+def _qdrant(folder: Path, clock: Clock) -> Stores:
+    """A file with a node that follows it: each question waits until it has."""
+    stores = _sqlite(folder, clock)
+    note = folder / "qdrant"
+    if not note.exists():
+        note.write_text(_SPARE.pop() if _SPARE else f"t{next(_NUMBERS)}", "utf-8")
+    shape = Shape(note.read_text("utf-8"))
+    stores = with_qdrant(stores, Cluster([NODES[0].url], seconds=30), shape)
+    follower = _follower(stores)
+    assert stores.outbox is not None and stores.replica is not None
+    if not stores.outbox.is_on():
+        # Collections that are there already are taken over, which is much quicker.
+        stores.outbox.switch(on=True)
+        if not follower.layout.builds().of(None):
+            follower.rebuild()
+    return replace(
+        stores,
+        lexical=cast("LexicalIndex", _Following(stores.replica.lexical, follower)),
+        vectors=cast("VectorIndex", _Following(stores.replica.vectors, follower)),
+        replica=None,
+    )
+
+
+class _Following:
+    """A port that is asked when the cluster has caught up."""
+
+    def __init__(self, port: object, follower: Follower) -> None:
+        self._port = port
+        self._follower = follower
+
+    def __getattr__(self, name: str) -> object:
+        if name in ("candidates", "term_frequencies", "nearest", "get"):
+            assert self._follower.drain(60), self._follower.trouble
+        return getattr(self._port, name)
+
+
+def _follower(stores: Stores) -> Follower:
+    assert isinstance(stores.maintenance, QdrantMaintenance)
+    return stores.maintenance.follower
+
+
+@cache
+def _client(url: str) -> QdrantClient:
+    return QdrantClient(url=url, check_compatibility=False)
+
+
+def _leave_qdrant(folder: Path) -> None:
+    """Empty the collections of a folder, for the next one who needs some."""
+    name = (folder / "qdrant").read_text("utf-8")
+    client = _client(NODES[0].url)
+    everything = models.FilterSelector(filter=models.Filter())
+    for one in client.get_collections().collections:
+        if one.name.startswith(f"{name}-"):
+            client.delete(one.name, everything, wait=True)
+    _SPARE.append(name)
+
+
 MEMORY = Adapter("memory", _memory)
+QDRANT = Adapter("qdrant", _qdrant, durable=True, leave=_leave_qdrant)
 POSTGRES = Adapter("postgres", _postgres, durable=True, leave=_leave)
-ADAPTERS = (MEMORY, Adapter("sqlite", _sqlite, restore=_sqlite_file, durable=True), POSTGRES)
+ADAPTERS = (
+    MEMORY,
+    Adapter("sqlite", _sqlite, restore=_sqlite_file, durable=True),
+    POSTGRES,
+    QDRANT,
+)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from tests.builders import Clock, space
-from tests.contract.adapters import ADAPTERS, MEMORY, POSTGRES, SERVERS, Adapter
+from tests.contract.adapters import ADAPTERS, MEMORY, NODES, POSTGRES, QDRANT, SERVERS, Adapter
 from twolane.ports import Stores
 
 
@@ -47,12 +48,25 @@ def copied(request: pytest.FixtureRequest) -> Adapter:
     return _ready(request)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With Qdrant, documents, work, tokens, letters and names are still the database's."""
+    others = [one for one in items if "[qdrant" in one.nodeid and _THEIRS.search(one.nodeid)]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [one for one in items if one not in others]
+
+
+_THEIRS = re.compile(r"contract/test_(documents|outbox|queue|tokens)|[Ee]xact|named|Terms|_terms_")
+
+
 def _ready(request: pytest.FixtureRequest) -> Adapter:
     """The adapter, once what it needs is running."""
     found = request.param
     assert isinstance(found, Adapter)
     if found is POSTGRES and not SERVERS:
         SERVERS.append(request.getfixturevalue("postgres"))
+    if found is QDRANT and not NODES:
+        NODES.append(request.getfixturevalue("qdrant"))
     return found
 
 

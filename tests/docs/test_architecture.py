@@ -11,6 +11,7 @@ from tests.unit.test_levels import PACKAGE, ROOMS
 from twolane.ports import Stores
 from twolane.ports.chat import Chat
 from twolane.ports.embedder import Embedder
+from twolane.ports.outbox import Follower, Outbox
 from twolane.ports.reranker import Reranker
 from twolane.ports.source import Source
 from twolane.ports.stages import StageStore
@@ -46,9 +47,10 @@ def test_every_folder_has_a_line() -> None:
 def test_the_ports_have_their_verbs() -> None:
     """Each port is listed with all of its verbs, in order, and stores have five in all."""
     told = {cells[0].strip("`"): cells[1].split(", ") for cells in rows(section(PAGE, "## Ports"))}
-    named = [one.name for one in fields(Stores) if one.name not in ("replica", "snapshot")]
+    optional = ("replica", "outbox", "follower", "snapshot")
+    named = [one.name for one in fields(Stores) if one.name not in optional]
     ports = [get_type_hints(Stores)[name] for name in named]
-    for port in (*ports, Embedder, Reranker, Chat, StageStore, Source):
+    for port in (*ports, Outbox, Follower, Embedder, Reranker, Chat, StageStore, Source):
         verbs = [verb for verb in vars(port) if not verb.startswith("_")]
         expected = [verb for verb in verbs if verb not in get_type_hints(port)]
         assert told.pop(port.__name__) == expected, port

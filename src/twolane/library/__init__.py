@@ -50,7 +50,7 @@ from twolane.library.embedding import Embedded, Embedding
 from twolane.library.exchanging import Exchange
 from twolane.library.folders import Folders
 from twolane.library.stages import Stages
-from twolane.model.answer import Answer, Mode, ModeName, Order, mode_of
+from twolane.model.answer import Answer, Degradation, Lane, Mode, ModeName, Order, mode_of
 from twolane.model.document import EMPTY, Chunk, Collection, Document, Kind
 from twolane.model.draft import Changes, Draft, Once, Saved
 from twolane.model.errors import BadInput, Conflict, NoSuchDocument
@@ -63,6 +63,7 @@ from twolane.ports.documents import Among, Facets, Part
 from twolane.ports.embedder import Embedder
 from twolane.ports.feedback import FeedbackLog, Opened
 from twolane.ports.generations import revision, serving
+from twolane.ports.outbox import Lag
 from twolane.query.lookup import named, near_names
 from twolane.ranking.search import Searcher
 from twolane.settings import Settings
@@ -809,8 +810,10 @@ class Library:
     def status(self, *, scope: Scope = LOCAL) -> Status:
         """How complete the index is."""
         degraded = dense_degradation(self._stores, self.settings, self._embedders)
+        if trouble := self._stores.maintenance.degraded():
+            degraded += (Degradation(Lane.LEXICAL, trouble),)
         found = status_of(self._stores, scope, degraded)
-        return replace(found, stages=self._stages.standing)
+        return replace(found, stages=self._stages.standing, lag=self.lag())
 
     def files(self, *, scope: Scope = LOCAL) -> list[FileStatus]:
         """What became of each file and each saved document of each collection."""
@@ -864,6 +867,31 @@ class Library:
             # Letters are looked up quickly again when this returns, not only after more writing.
             self._stores.maintenance.settle()
         return done
+
+    def reindex(
+        self,
+        *,
+        back: bool = False,
+        scope: Scope = LOCAL,
+        on_batch: Callable[[int, int], None] = lambda done, total: None,
+    ) -> int | None:
+        """Make all that the Qdrant cluster holds anew, while it serves; how many documents.
+
+        With `back`, what was there before the last time answers again.
+        """
+        require(scope, Capability.ADMIN)
+        follower = self._stores.follower
+        if follower is None:
+            raise BadInput("no Qdrant cluster is set; name its nodes in the setting qdrant.urls")
+        if back:
+            follower.roll_back()
+            return None
+        return follower.rebuild(on_batch)
+
+    def lag(self) -> Lag | None:
+        """How far the Qdrant cluster is behind the database; None where there is none."""
+        outbox = self._stores.outbox if self._stores.follower else None
+        return outbox.lag() if outbox is not None and outbox.is_on() else None
 
     def backup(self, target: AnyPath, *, scope: Scope = LOCAL) -> Path:
         """Write a copy of the library as it is now, while it is in use, and verify it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,11 @@ def with_threshold(settings: Settings) -> Settings:
 
 def open_stores(settings: Settings, *, create: bool) -> Stores:
     """The stores that the settings name; one adapter may stand behind several ports."""
+    stores = _open_database(settings, create=create)
+    return _follow_by_qdrant(stores, settings) if settings.qdrant.urls else stores
+
+
+def _open_database(settings: Settings, *, create: bool) -> Stores:
     place = database_place(settings)
     if isinstance(place, Address):
         return _open_postgres(place, settings, create=create)
@@ -74,6 +79,21 @@ def _open_postgres(place: Address, settings: Settings, *, create: bool) -> Store
         connections=settings.postgres.connections,
         replica=(replica.url, str(replica)) if replica else None,
     )
+
+
+def _follow_by_qdrant(stores: Stores, settings: Settings) -> Stores:
+    try:
+        from twolane.stores.qdrant import Cluster, Shape, with_qdrant
+    except ImportError as error:
+        stores.maintenance.close()
+        raise StoreError(
+            f"`qdrant.urls` needs what asks Qdrant ({error.name} is missing); "
+            "install it with: pip install 'twolane[qdrant]'"
+        ) from error
+    asked = settings.qdrant
+    cluster = Cluster(asked.urls, key=asked.key.text, seconds=asked.seconds)
+    shape = Shape(**{each.name: getattr(asked, each.name) for each in fields(Shape)})
+    return with_qdrant(stores, cluster, shape, lag_seconds=asked.lag_seconds, follow=True)
 
 
 def vault_source(

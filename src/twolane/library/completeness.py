@@ -17,6 +17,7 @@ from twolane.model.space import Failure, Generation, Progress
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records
 from twolane.ports.generations import serving
+from twolane.ports.outbox import Lag
 from twolane.ports.stages import StageRecord
 from twolane.ranking.search import SWITCHED_OFF
 from twolane.settings import Settings
@@ -53,7 +54,10 @@ class StagesStanding:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How complete the index is, and how the optional stages that are switched on did."""
+    """How complete the index is, and how the optional stages that are switched on did.
+
+    `lag` is how far a Qdrant cluster is behind, where one is searched.
+    """
 
     stats: Stats
     progress: Progress
@@ -64,6 +68,7 @@ class Status:
     degraded: tuple[Degradation, ...]
     location: str
     stages: StagesStanding = field(default_factory=StagesStanding)
+    lag: Lag | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@
     │   ├── NewerSchema               the database was written by a newer Twolane
     │   ├── DatabaseGone              the file was deleted or replaced while it was open
     │   ├── StoreBusy                 another process holds the database; try again
+    │   ├── EngineUnavailable         what searches beside the database does not answer; others do
     │   └── TooSlow                   the time that a question may take is over; ask for less
     ├── EmbedderError                 the embedder could not do its work
     │   ├── EmbedderUnavailable       the model or its package is not installed or does not load
@@ -204,6 +205,10 @@ class DatabaseGone(StoreError):
 
 class StoreBusy(StoreError):
     """Another process holds the database."""
+
+
+class EngineUnavailable(StoreError):
+    """What searches beside the database does not answer; a search goes on without its lanes."""
 
 
 class TooSlow(StoreError):

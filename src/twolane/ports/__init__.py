@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from twolane.ports.documents import DocumentStore
 from twolane.ports.lexical import LexicalIndex
 from twolane.ports.maintenance import Maintenance
+from twolane.ports.outbox import Follower, Outbox
 from twolane.ports.queue import EmbeddingQueue
 from twolane.ports.tokens import Tokens
 from twolane.ports.vectors import VectorIndex
@@ -29,6 +30,8 @@ class Stores:
 
     `replica` is the same library on another server, which searches ask where there is one; it may
     be a moment behind.
+    `outbox` records changes for another engine, where the store can do that; `follower` brings
+    them there, where there is one.
     All that a thread reads inside of `snapshot` is of one state where the store can do so, which is
     also quicker; it is not for blocks that wait for others.
     """
@@ -40,6 +43,8 @@ class Stores:
     maintenance: Maintenance
     tokens: Tokens
     replica: Stores | None = None
+    outbox: Outbox | None = None
+    follower: Follower | None = None
     snapshot: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property

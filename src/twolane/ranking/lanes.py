@@ -17,7 +17,7 @@ from twolane.embedding.sentence_codes import nearest_sentences, sentence_part
 from twolane.model import deadlines
 from twolane.model.answer import Feature, Lane
 from twolane.model.candidate import Candidate, DocumentTerms, Frequencies, Neighbour
-from twolane.model.errors import TooSlow
+from twolane.model.errors import EngineUnavailable, TooSlow
 from twolane.model.scope import Scope, Word
 from twolane.model.space import Generation
 from twolane.ports.lexical import LexicalIndex
@@ -49,6 +49,7 @@ def in_time(find: Callable[[], Sequence[Candidate]]) -> LaneResult:
     """What a lane finds within the time of the question.
 
     A lane that was stopped gives what it has, if it has anything; what it says is why.
+    So does one whose engine does not answer.
     """
     started = time.perf_counter()
     found: Sequence[Candidate] = ()
@@ -58,6 +59,8 @@ def in_time(find: Callable[[], Sequence[Candidate]]) -> LaneResult:
         remark = deadlines.reason() if deadlines.is_over() else None
     except TooSlow as error:
         failure = error.reason
+    except EngineUnavailable as error:
+        failure = str(error)
     taken = (time.perf_counter() - started) * 1000
     return LaneResult(found, taken, failure=failure, remark=remark)
 

@@ -52,6 +52,7 @@ class Settings:
     embedding: groups.Embedding = groups.Embedding()
     fetch: groups.Fetch = groups.Fetch()
     postgres: groups.Postgres = groups.Postgres()
+    qdrant: groups.Qdrant = groups.Qdrant()
     server: groups.Server = groups.Server()
     ranking: groups.Ranking = groups.Ranking()
     rerank: groups.Rerank = groups.Rerank()

@@ -251,6 +251,55 @@ class Postgres:
 
 
 @dataclass(frozen=True, slots=True)
+class Qdrant:
+    """A Qdrant cluster that searches beside the database, where there is one."""
+
+    urls: tuple[str, ...] = setting(
+        (),
+        "Addresses of the nodes (`http://host:6333`); gRPC is expected at the port behind each. "
+        "Unset: the database itself is searched.",
+    )
+    key: Secret = setting(Secret(), "Key of the cluster; never shown, logged or stored in a run.")
+    name: str = setting("twolane", "What the names of the library's collections begin with.")
+    seconds: int = setting(
+        2, "How long a search waits for one node before it asks the next.", between(1, 600)
+    )
+    lag_seconds: float = setting(
+        30.0, "From how far behind the database on answers say so in `degraded`.", between(0)
+    )
+    shards: int = setting(
+        1, "Into how many shards `twolane db reindex` splits each collection.", between(1, 1000)
+    )
+    replicas: int = setting(
+        1, "On how many nodes it keeps each shard; with 2 a node may fail.", between(1, 100)
+    )
+    write_consistency: int = setting(
+        1, "How many of these must confirm what is written; the others catch up.", between(1, 100)
+    )
+    read_consistency: str = setting(
+        "",
+        "How many must agree on what is read: `majority`, `quorum` or `all`. Unset: the first that "
+        "answers is believed.",
+        one_of("", "majority", "quorum", "all"),
+    )
+    quantisation: str = setting(
+        "scalar",
+        "How vectors are kept in memory: `scalar` (a byte a number), `binary` (a bit a number) or "
+        "`none`; the best are compared again by the vectors themselves.",
+        one_of("scalar", "binary", "none"),
+    )
+    oversampling: float = setting(
+        2.0, "How many times as many as needed are compared again.", between(1, 100)
+    )
+    on_disk: bool = setting(False, "Whether the vectors themselves are left on disk.")
+    exact: bool = setting(False, "Whether every vector is compared, without an index.")
+    ef: int = setting(
+        128, "How many passages the index looks at, at least; more find more.", between(1, 10_000)
+    )
+    batch: int = setting(100, "How many documents are written at a time.", between(1, 10_000))
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     """Where `twolane serve` listens, whom it lets in, and how much it takes on."""
 
@@ -411,7 +460,7 @@ class Summaries:
     """An optional stage behind the scenes: a chat model summarises long documents."""
 
     enabled: bool = setting(
-        False, "Whether a chat model summarises long documents that lack a summary.", shown=True
+        False, "Whether a chat model summarises long documents that lack a summary."
     )
     url: str = setting("", "Address of the chat model, up to `/chat/completions`.")
     model: str = setting("", "The name that the server knows the chat model by.")
@@ -435,7 +484,6 @@ class Feedback:
         False,
         "Whether it is noted which result was opened for which query, in a file beside the "
         "database. It never changes the ranking.",
-        shown=True,
     )
     days: float = setting(365.0, "How long such a note is kept.", between(0))
 

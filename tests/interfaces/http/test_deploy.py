@@ -73,8 +73,11 @@ def test_the_image_is_built_from_what_the_wheel_is_built_from() -> None:
     copied = [value.split()[:-1] for name, value in instructions() if name == "COPY"]
     assert {one for words in copied for one in words} >= set(BUILT_FROM)
     extras = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
-    wanted = re.search(r'"\.\[([\w,]+)\]"', read(DEPLOY / "Dockerfile"))
-    assert wanted and set(wanted[1].split(",")) <= set(extras)
+    built = yaml.safe_load(read(DEPLOY / "cluster.yaml"))["x-twolane"]["build"]
+    wanted = re.search(r"^ARG EXTRAS=([\w,]+)$", read(DEPLOY / "Dockerfile"), re.MULTILINE)
+    assert wanted and '".[$EXTRAS]"' in read(DEPLOY / "Dockerfile")
+    for names in (wanted[1], built["args"]["EXTRAS"]):
+        assert set(names.split(",")) <= set(extras)
 
 
 def test_the_image_runs_without_rights() -> None:

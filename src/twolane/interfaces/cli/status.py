@@ -69,6 +69,7 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
         ("database", f"{found.location} ({stats.bytes / 1e6:,.1f} MB)"),
         *(("collection", "  ".join(filter(None, (one.name, one.root)))) for one in collections),
         *_stages(found),
+        *_lag(found),
     ]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
@@ -98,6 +99,13 @@ def _others(found: Status) -> list[tuple[str, str]]:
         if one.generation.reason is not None:
             rows.append(("", one.generation.reason))
     return rows
+
+
+def _lag(found: Status) -> list[tuple[str, str]]:
+    if found.lag is None:
+        return []
+    waits = f"{found.lag.changes:,} changes wait, {duration(found.lag.seconds)} behind"
+    return [("qdrant", waits if found.lag.changes else "in step")]
 
 
 def _stages(found: Status) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
@@ -96,6 +97,8 @@ class Application:
             {
                 "twolane_queue_depth": lambda: sum(one.waiting for one in rooms),
                 "twolane_passages_pending": health.Waiting(library),
+                "twolane_outbox_changes": partial(health.outbox, library, 0),
+                "twolane_outbox_seconds": partial(health.outbox, library, 1),
                 "twolane_requests_working": lambda: sum(one.working for one in rooms),
             }
         )

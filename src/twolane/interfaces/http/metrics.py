@@ -23,6 +23,8 @@ _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 GAUGES: Mapping[str, str] = {
     "twolane_queue_depth": "Requests that wait for their turn.",
     "twolane_passages_pending": "Passages that wait for a vector.",
+    "twolane_outbox_changes": "Changes that wait for the Qdrant cluster.",
+    "twolane_outbox_seconds": "How long the oldest of them has waited.",
     "twolane_requests_working": "Requests that are being worked on.",
 }
 

@@ -111,6 +111,13 @@ class Stages(Shape):
     bytes: int
 
 
+class Outbox(Shape):
+    """How far the Qdrant cluster is behind the database."""
+
+    changes: int
+    seconds: Rounded
+
+
 class Status(Shape):
     """How complete the index is."""
 
@@ -132,6 +139,9 @@ class Status(Shape):
     bytes: int
     degraded: Degraded
     stages: Annotated[Stages, Meta(description="How the optional stages did that are switched on.")]
+    outbox: Annotated[
+        Outbox | None, Meta(description="What waits for the Qdrant cluster, where there is one.")
+    ]
     files: Annotated[
         list[FileStatus] | UnsetType, Meta(description="Every file, where that was asked.")
     ] = UNSET
@@ -228,6 +238,7 @@ def status(
         db=found.location,
         bytes=found.stats.bytes,
         stages=_stages(found.stages),
+        outbox=None if found.lag is None else shape(Outbox, found.lag),
     )
     if files is not None:
         said.files = [_file(one, has_vectors=serving is not None) for one in files]

@@ -11,15 +11,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from twolane.ports import Stores
-from twolane.stores.postgres.counting import counted
+from twolane.stores.postgres.conditions import Demands
 from twolane.stores.postgres.database import MOST_CONNECTIONS, Database
-from twolane.stores.postgres.demands import Demands
-from twolane.stores.postgres.documents import document_store
+from twolane.stores.postgres.documents import counted, document_store
 from twolane.stores.postgres.lexical import PostgresLexical
 from twolane.stores.postgres.maintenance import PostgresMaintenance
+from twolane.stores.postgres.outbox import ENGINE
 from twolane.stores.postgres.queue import embedding_queue
 from twolane.stores.postgres.replica import Replica
 from twolane.stores.postgres.vectors import PostgresVectors
+from twolane.stores.sql.outbox import SqlOutbox
 from twolane.stores.sql.tokens import SqlTokens
 
 
@@ -67,6 +68,7 @@ def open_stores(
         embedding_queue(database, clock),
         PostgresMaintenance(database, copy),
         SqlTokens(database),
+        outbox=SqlOutbox(database, ENGINE, clock),
         snapshot=database.snapshot,
     )
     if copy is None:

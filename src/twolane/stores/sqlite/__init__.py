@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from twolane.ports import Stores
+from twolane.stores.sql.outbox import SqlOutbox
 from twolane.stores.sql.tokens import SqlTokens
 from twolane.stores.sqlite.conditions import ScopedRows
 from twolane.stores.sqlite.counting import counted
@@ -18,6 +19,7 @@ from twolane.stores.sqlite.database import BUSY_SECONDS, NORMAL, Database
 from twolane.stores.sqlite.documents import document_store
 from twolane.stores.sqlite.lexical import SqliteLexical
 from twolane.stores.sqlite.maintenance import SqliteMaintenance
+from twolane.stores.sqlite.outbox import ENGINE
 from twolane.stores.sqlite.queue import embedding_queue
 from twolane.stores.sqlite.trigrams import Settling
 from twolane.stores.sqlite.vectors import SqliteVectors
@@ -57,4 +59,5 @@ def stores_over(
         embedding_queue(database, clock),
         SqliteMaintenance(database, settling),
         SqlTokens(database),
+        outbox=SqlOutbox(database, ENGINE, clock),
     )

@@ -30,8 +30,9 @@ ORDER BY bm25(words, {weights}), rowid LIMIT ?"""
 # Rows in scope without any word to rank them by.
 _LISTED = "SELECT d.row FROM documents AS d WHERE {condition} ORDER BY d.id LIMIT ?"
 
-_BY_ID = """
-SELECT row FROM documents WHERE listed AND id = ANY(?)"""
+# The streams of documents that can be found, by id.
+_BY_ID = "SELECT row FROM documents WHERE listed AND id = ANY(?)"
+STREAMS_OF = _STREAMS.format(pool=_BY_ID, body="x.stems")
 
 
 class SqliteLexical(SqliteSubstrings):

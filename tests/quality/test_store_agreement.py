@@ -1,9 +1,10 @@
-"""PostgreSQL and SQLite rank alike: the same documents, the same counts, the same order."""
+"""All stores rank as SQLite does: the same documents, the same counts, the same order."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import twolane
 from tests.postgres_server import Server
+from tests.qdrant_server import Node
 from twolane import Library, Mode
 from twolane.model.answer import Feature, Lane, Result
 from twolane.model.scope import Scope, Word
@@ -52,20 +54,31 @@ class Pair:
     server: Library
 
 
-@pytest.fixture(scope="module")
-def pair(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+@pytest.fixture(scope="module", params=["postgres", "qdrant"])
+def pair(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Pair]:
     """The sample vault, indexed and embedded in both stores."""
     settings = Settings(embedding={"embedder": "hashing"})
     folder = tmp_path_factory.mktemp("agreement")
-    with (
-        postgres.database() as url,
-        Library.open(folder / "file.db", settings=settings) as file,
-        Library.open(url, settings=settings) as server,
-    ):
-        for one in (file, server):
+    with ExitStack() as stack:
+        if request.param == "postgres":
+            server: Server = request.getfixturevalue("postgres")
+            place, there = stack.enter_context(server.database()), settings
+        else:
+            node: Node = request.getfixturevalue("qdrant")
+            place = str(folder / "followed.db")
+            there = settings.changed(
+                qdrant={"urls": [node.url], "name": "agreement", "seconds": 30}
+            )
+        file = stack.enter_context(Library.open(folder / "file.db", settings=settings))
+        other = stack.enter_context(Library.open(place, settings=there))
+        for one in (file, other):
             one.index(VAULT)
             one.embed()
-        yield Pair(file, server)
+        if request.param == "qdrant":
+            assert other.reindex() == other.status().stats.documents
+        yield Pair(file, other)
 
 
 def asked(library: Library, query: str, mode: Mode) -> list[Result]:
@@ -137,7 +150,7 @@ def words_of(query: str) -> list[Word]:
 @pytest.mark.parametrize("every", [True, False])
 def test_candidates_have_the_same_counts(pair: Pair, every: bool) -> None:
     """Whatever is asked for, the same documents come with equal counts and frequencies."""
-    stores = [one._stores.lexical for one in (pair.file, pair.server)]
+    stores = [one._stores.searched.lexical for one in (pair.file, pair.server)]
     for query in (*QUERIES, *golden_queries()):
         words = words_of(query)
         if not words:
@@ -159,7 +172,9 @@ def test_a_small_pool_is_as_good(pair: Pair) -> None:
         pools = [
             {
                 one.id
-                for one in each._stores.lexical.candidates(words, Scope(), every=False, limit=10)
+                for one in each._stores.searched.lexical.candidates(
+                    words, Scope(), every=False, limit=10
+                )
             }
             for each in (pair.file, pair.server)
         ]

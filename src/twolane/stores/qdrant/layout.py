@@ -1,0 +1,210 @@
+"""The collections of a library, how they are made, and the aliases by which they are asked.
+
+One collection holds the words of all documents, and each generation of vectors has one of its own.
+They are asked by aliases, so that a new build takes over at once, and the old one can come back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from qdrant_client import QdrantClient, models
+
+from twolane.stores.qdrant.cluster import Cluster
+
+WORDS = "words"
+TERMS = "terms"
+
+# Making a collection takes the agreement of the nodes.
+_SECONDS = 60
+
+_KEYWORDS = ("collection", "document", "folders", "kind", "languages", "parts", "tags")
+_NUMBERS = ("created", "updated", "used")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the collections are called, made and asked; what each means is told in the settings."""
+
+    name: str = "twolane"
+    shards: int = 1
+    replicas: int = 1
+    write_consistency: int = 1
+    read_consistency: str = ""
+    quantisation: str = "scalar"
+    oversampling: float = 2.0
+    on_disk: bool = False
+    exact: bool = False
+    ef: int = 128
+    batch: int = 100
+
+    @property
+    def consistency(self) -> models.ReadConsistencyType | None:
+        """How many replicas must agree on what is read, as the client wants it."""
+        asked = self.read_consistency
+        return models.ReadConsistencyType(asked) if asked else None
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A collection: what it holds (`words`, or `g` and a generation), and the number it is of."""
+
+    holds: str
+    number: int
+
+    @property
+    def generation(self) -> int | None:
+        """The generation whose vectors it holds; None for words."""
+        return None if self.holds == WORDS else int(self.holds[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """All collections of a library, by name, and the names that are asked, by alias."""
+
+    all: Mapping[str, Build] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, generation: int | None, among: Iterable[str] | None = None) -> list[str]:
+        """The names of those with the words, or the vectors of a generation."""
+        chosen = self.all if among is None else among
+        return sorted(name for name in chosen if self.all[name].generation == generation)
+
+
+class Layout:
+    """Makes, names and drops the collections of one library."""
+
+    def __init__(self, cluster: Cluster, shape: Shape) -> None:
+        self._cluster = cluster
+        self.shape = shape
+        self._name = re.compile(rf"{re.escape(shape.name)}-(words|g\d+)-(\d+)")
+
+    def alias(self, generation: int | None) -> str:
+        """What the words, or the vectors of a generation, are asked by."""
+        return f"{self.shape.name}-{_holds(generation)}"
+
+    def builds(self) -> Builds:
+        """The collections that are there."""
+
+        def look(client: QdrantClient) -> Builds:
+            names = [one.name for one in client.get_collections().collections]
+            found = {name: match for name in names if (match := self._name.fullmatch(name))}
+            return Builds(
+                {name: Build(match[1], int(match[2])) for name, match in found.items()},
+                {
+                    one.alias_name: one.collection_name
+                    for one in client.get_aliases().aliases
+                    if one.collection_name in found
+                },
+            )
+
+        return self._cluster.ask(look)
+
+    def make(self, generation: int | None, number: int, dimensions: int = 0) -> str:
+        """Make a collection for the words, or the vectors of a generation; its name."""
+        name = f"{self.alias(generation)}-{number}"
+
+        def create(client: QdrantClient) -> None:
+            if client.collection_exists(name):
+                # The node that made it did not live to tell.
+                return
+            shape = self.shape
+            client.create_collection(
+                name,
+                vectors_config={} if generation is None else self._dense(generation, dimensions),
+                sparse_vectors_config={TERMS: _SPARSE} if generation is None else None,
+                shard_number=shape.shards,
+                replication_factor=shape.replicas,
+                write_consistency_factor=shape.write_consistency,
+                on_disk_payload=True,
+                quantization_config=None if generation is None else self._quantised(),
+                timeout=_SECONDS,
+            )
+
+        def index(client: QdrantClient) -> None:
+            for key, schema in _indexes(generation).items():
+                client.create_payload_index(name, key, schema, wait=False)
+
+        self._cluster.ask(create, seconds=_SECONDS)
+        self._cluster.ask(index, seconds=_SECONDS)
+        return name
+
+    def ask_for(self, names: Iterable[str], builds: Builds) -> None:
+        """Let the aliases name these collections from now on, all at once."""
+        operations: list[models.AliasOperations] = []
+        for name in names:
+            alias = name.rpartition("-")[0]
+            if alias in builds.asked:
+                operations.append(
+                    models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
+                )
+            made = models.CreateAlias(collection_name=name, alias_name=alias)
+            operations.append(models.CreateAliasOperation(create_alias=made))
+        self._cluster.ask(
+            lambda client: client.update_collection_aliases(operations, timeout=_SECONDS),
+            seconds=_SECONDS,
+        )
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Drop collections, and with them the aliases that name them."""
+        gone = list(names)
+
+        def delete(client: QdrantClient) -> None:
+            for name in gone:
+                client.delete_collection(name, timeout=_SECONDS)
+
+        self._cluster.ask(delete, seconds=_SECONDS)
+
+    def _dense(self, generation: int, dimensions: int) -> dict[str, models.VectorParams]:
+        # Vectors are of unit length, so that the dot product is the cosine.
+        return {
+            _holds(generation): models.VectorParams(
+                size=dimensions, distance=models.Distance.DOT, on_disk=self.shape.on_disk
+            )
+        }
+
+    def _quantised(self) -> models.QuantizationConfig | None:
+        if self.shape.quantisation == "scalar":
+            scalar = models.ScalarQuantizationConfig(
+                type=models.ScalarType.INT8, quantile=0.99, always_ram=True
+            )
+            return models.ScalarQuantization(scalar=scalar)
+        if self.shape.quantisation == "binary":
+            return models.BinaryQuantization(
+                binary=models.BinaryQuantizationConfig(always_ram=True)
+            )
+        return None
+
+
+_SPARSE = models.SparseVectorParams(modifier=models.Modifier.IDF)
+
+
+def vector_name(generation: int) -> str:
+    """The name of a generation's vectors in its collection."""
+    return _holds(generation)
+
+
+def _holds(generation: int | None) -> str:
+    return WORDS if generation is None else f"g{generation}"
+
+
+def _indexes(generation: int | None) -> dict[str, models.PayloadSchemaType | object]:
+    """What filters ask for; documents of one owner lie side by side."""
+    keyword = models.KeywordIndexType.KEYWORD
+    indexes: dict[str, models.PayloadSchemaType | object] = {
+        "owner": models.KeywordIndexParams(type=keyword, is_tenant=True),
+        **{key: models.KeywordIndexParams(type=keyword) for key in _KEYWORDS},
+        **{key: models.FloatIndexParams(type=models.FloatIndexType.FLOAT) for key in _NUMBERS},
+        "archived": models.BoolIndexParams(type=models.BoolIndexType.BOOL),
+        "version": models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER),
+    }
+    if generation is None:
+        # Streams are split at spaces, and their stems are compared as they are.
+        indexes["streams"] = models.TextIndexParams(
+            type=models.TextIndexType.TEXT,
+            tokenizer=models.TokenizerType.WHITESPACE,
+            lowercase=False,
+        )
+    return indexes
