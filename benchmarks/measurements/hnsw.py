@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from synthetic_library import Vectors
 
 _COLLECTIONS = ("locomo", "danetqa-ru", "qa-mix", "polyglot", "scifact")
-_EACH = 1_500
+_EACH = 300
 _SIZES = {"ten": 10, "thousand": 1_000, "hundred-thousand": 100_000}
 # As many documents as a search asks for.
 _POOL = 100
@@ -57,7 +57,7 @@ def measure(room: Room) -> Outcome:
     """Fill one generation for three owners, build its index, and ask both ways."""
     sizes = {name: min(size, room.size(size, 3_000)) for name, size in _SIZES.items()}
     embedder = UseEmbedder(chunker=CHUNKER)
-    real, queries = _real(embedder, room.size(_EACH, 60), room.size(40, 10))
+    real, queries = _real(embedder, room.size(_EACH, 60), room.size(20, 10))
     vectors = _many(real, sum(sizes.values()))
     if room.quick:
         vector_store.FEW = 500

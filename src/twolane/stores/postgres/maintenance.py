@@ -87,7 +87,8 @@ SELECT row, path FROM documents WHERE path_end IS NULL AND path IS NOT NULL LIMI
 
 _BUILD = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors
-USING hnsw ((embedding::{kind}({dimensions})) {kind}_ip_ops) WITH ({built_with}) WHERE generation = {generation}"""
+USING hnsw ((embedding::{kind}({dimensions})) {kind}_ip_ops) WITH ({built_with})
+WHERE generation = {generation}"""
 
 _TRIGRAMS = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS letters_of_{column} ON letters
