@@ -35,8 +35,9 @@ everything waits its turn, and the column of CPU time says more about the code t
 The clock decides all the same whether a goal is met.
 Both sides run as a user would run them; a variable that told a library how many threads to take \
 stands before the command at the end of this page.
-The notes are synthetic: words follow Zipf's law over the vocabulary of the notes in this \
-repository, half of them English, four in ten Russian, one in ten both.
+The notes are synthetic, but for those of *Real notes*: words follow Zipf's law over the \
+vocabulary of the notes in this repository, half of them English, four in ten Russian, one in ten \
+both.
 This page says nothing about the quality of the answers.
 """
 
@@ -88,7 +89,7 @@ def _figure(value: float | None, unit: str) -> str:
 
 
 def _section(result: Result) -> Iterator[str]:
-    yield f"## {result['name'].capitalize()}\n"
+    yield f"## {result['name'].replace('_', ' ').capitalize()}\n"
     yield "\n".join(_sentences(result["method"])) + "\n"
     for table in result["tables"]:
         yield f"{table['title']}:\n"
