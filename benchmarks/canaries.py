@@ -260,6 +260,8 @@ class World:
             names.tags.append(tag)
         (vault / f"{canary()}.md").write_bytes(b"\x00\x01" * 2000)
         (vault / f"{canary()}.md").write_text(f"---\nsearch: false\n---\n{canary()}\n", "utf-8")
+        (vault / f"{canary()}.md").symlink_to(folder / "outside.md")
+        (folder / "outside.md").write_text(canary(), "utf-8")
         self.library.index(vault)
         self.library.describe_collection(vault.name, description=f"Files about {canary()}.")
         names.collections.append(vault.name)
@@ -304,6 +306,7 @@ def world(
             rerank={"reranker": "http" if stages else "none", **model},
             expand={"enabled": stages, "confident": 1, **model},
             stages={"pause_seconds": 0.05},
+            feedback={"enabled": True},
         )
         with Library.open(settings=settings) as library:
             made = World(folder, library, settings, Random(seed))
@@ -373,6 +376,7 @@ class Prober:
             "renameTag": self._rename,
             "judge": self._judge,
             "forgetJudgment": self._forget,
+            "noteOpened": self._opened,
         }
         # Searches say the most, and so does `why`.
         self._endpoints = [*ENDPOINTS, *[one for one in ENDPOINTS if one.heavy] * 6]
@@ -598,6 +602,10 @@ class Prober:
         own = self._world.names[caller.owner].ids[1:6:2]
         body["relevant"] = [self._dice.choice([*own, self._name(caller)])]
         return Asked("judge", "POST", "/api/judgments", body)
+
+    def _opened(self, caller: Caller) -> Asked:
+        body = {"query": self._dice.choice(_COMMON), "id": self._name(caller)}
+        return Asked("noteOpened", "POST", "/api/opened", body)
 
     def _forget(self, caller: Caller) -> Asked:
         path = judgments_path(self._world.library.settings, self._dice.choice([None, caller.name]))

@@ -43,11 +43,17 @@ class Beir:
     documents: list[tuple[str, str, str]] = field(default_factory=list)
     queries: list[tuple[str, str, dict[str, int]]] = field(default_factory=list)
 
-    def write(self, folder: Path) -> None:
-        """Write the collection as `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`."""
+    def write(self, folder: Path, corpus: Path | None = None) -> None:
+        """Write the collection as `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`.
+
+        `corpus` is a file that has its documents already: a copy of it needs no index of its own.
+        """
         (folder / "qrels").mkdir(parents=True, exist_ok=True)
-        documents = ({"_id": id, "title": a, "text": b} for id, a, b in self.documents)
-        _write_lines(folder / "corpus.jsonl", documents)
+        if corpus is None:
+            documents = ({"_id": id, "title": a, "text": b} for id, a, b in self.documents)
+            _write_lines(folder / "corpus.jsonl", documents)
+        else:
+            (folder / "corpus.jsonl").write_bytes(corpus.read_bytes())
         queries = ({"_id": id, "text": text} for id, text, _ in self.queries)
         _write_lines(folder / "queries.jsonl", queries)
         judged = [
@@ -89,7 +95,8 @@ def main(arguments: Sequence[str]) -> int:
     split(xquad, ("en", "ru", "de", "es", "zh")).write(out / "xq-split5")
     mixed([collections / name for name in MIXED]).write(out / "mixed")
     for name in KNOWN:
-        known_items(Beir.read(collections / name)).write(out / f"known-{name}")
+        known = known_items(Beir.read(collections / name))
+        known.write(out / f"known-{name}", collections / name / "corpus.jsonl")
     write_names(out / "names.json")
     return 0
 

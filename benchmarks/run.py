@@ -53,6 +53,8 @@ NAMES = (
     "hostile",
     "walk",
     "faults",
+    "command_kills",
+    "overload",
     "embedder_faults",
     "damage",
     "cluster",
@@ -60,6 +62,7 @@ NAMES = (
     "parity",
     "hnsw",
     "kills",
+    "owners",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -37,8 +37,7 @@ from twolane.query import narrow, parse
 from twolane.query.given import scope_from
 from twolane.settings import Settings
 from twolane.stores.memory import memory_stores
-from twolane.stores.memory.matching import holds
-from twolane.stores.memory.scoping import in_scope
+from twolane.stores.memory.matching import holds, in_scope
 from twolane.stores.sqlite import open_stores
 from twolane.text.tokens import stream
 

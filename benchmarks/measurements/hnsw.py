@@ -38,7 +38,8 @@ from twolane.model.scope import Scope
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
 from twolane.ports.vectors import NewVector
-from twolane.stores.postgres import nearest, open_stores
+from twolane.stores.postgres import open_stores
+from twolane.stores.postgres import vectors as vector_store
 
 if TYPE_CHECKING:
     from synthetic_library import Vectors
@@ -57,7 +58,7 @@ def measure(room: Room) -> Outcome:
     real, queries = _real(embedder, room.size(_EACH, 60), room.size(40, 10))
     vectors = _many(real, sum(sizes.values()))
     if room.quick:
-        nearest.FEW = 500
+        vector_store.FEW = 500
     rows = []
     with running() as server, server.database() as url:
         store = open_stores(url)
@@ -166,15 +167,15 @@ def _document(number: int, owner: str) -> Prepared:
 
 def _asked(store: Stores, owner: str, query: Vectors) -> dict[str, float]:
     """The share of the ten nearest that a search finds, and that the index finds by itself."""
-    scope, few = Scope(owner=owner), nearest.FEW
+    scope, few = Scope(owner=owner), vector_store.FEW
     try:
         found, ms = _nearest(store, query, scope)
-        nearest.FEW = 1 << 40
+        vector_store.FEW = 1 << 40
         exact, exact_ms = _nearest(store, query, scope)
-        nearest.FEW = 0
+        vector_store.FEW = 0
         forced, _ = _nearest(store, query, scope)
     finally:
-        nearest.FEW = few
+        vector_store.FEW = few
     return {
         "recall": len(set(found) & set(exact)) / len(exact),
         "forced": len(set(forced) & set(exact)) / len(exact),

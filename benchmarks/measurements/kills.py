@@ -74,7 +74,7 @@ class _Clients:
 
 def measure(room: Room) -> Outcome:
     """Kill under load, then look."""
-    kills = room.size(60, 6)
+    kills = room.size(30, 6)
     with running({}) as server, server.database() as url:
         settings = Settings(embedding={"embedder": "hashing"})
         Library.open(url, settings=settings).close()
@@ -95,7 +95,7 @@ def measure(room: Room) -> Outcome:
     return Outcome(
         goals=[
             Goal("Kills under load", killed.total(), "kills", at_least=kills),
-            Goal("Acknowledged documents", len(clients.done), "", at_least=room.size(1_000, 20)),
+            Goal("Acknowledged documents", len(clients.done), "", at_least=room.size(100, 20)),
             Goal("Acknowledged and lost, or another text", len(lost), "", at_most=0),
             Goal("Things wrong with the database", len(unsound), "", at_most=0),
             Goal("Passages without a vector in the end", missing, "", at_most=0),

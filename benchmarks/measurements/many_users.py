@@ -12,6 +12,7 @@ reciprocal rank fusion; it returns ids alone, has no row-level security to obey,
 turns with the library.
 One client is a loop in one process; sixteen clients are two processes with eight threads each, as
 two workers of `twolane serve` would be.
+CPU time is that of clients and server together, with sixteen clients.
 A save is `Library.save` of one note with a worker in the background whose embedder is down.
 """
 
@@ -20,11 +21,13 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +40,7 @@ from outcome import Goal, Outcome, Room, Table, median, percentile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.postgres_server import running
+from tests.postgres_server import Server, running
 
 from twolane import Draft, Library, Settings
 from twolane.library import LOCAL
@@ -84,8 +87,8 @@ def measure(room: Room) -> Outcome:
         started = time.perf_counter()
         names = _filled(url, count, owners)
         filled = time.perf_counter() - started
-        alone = _clients(url, names, clients=1, seconds=room.size(60, 5))
-        many = _clients(url, names, clients=16, seconds=room.size(60, 5))
+        alone, _ = _clients(server, url, names, clients=1, seconds=room.size(60, 5))
+        many, cpu = _clients(server, url, names, clients=16, seconds=room.size(60, 5))
         saves = _saves(url, names, room.size(300, 40))
     rows = [
         *({"clients": 1, **row} for row in alone),
@@ -96,7 +99,13 @@ def measure(room: Room) -> Outcome:
     crowd, plain_crowd = _of(many, "library"), _of(many, "plain SQL")
     return Outcome(
         goals=[
-            Goal("Search of one owner, one client, p50", median(ours), "ms", at_most=25.0),
+            Goal(
+                "Search of one owner, one client, p50",
+                median(ours),
+                "ms",
+                cpu["library"],
+                at_most=25.0,
+            ),
             Goal(
                 "Search of one owner, 16 clients, p95", percentile(crowd, 0.95), "ms", at_most=250.0
             ),
@@ -105,12 +114,12 @@ def measure(room: Room) -> Outcome:
         tables=[
             Table(
                 f"{count:,} documents of {owners} owners, filled in {filled:.0f} s",
-                ("what", "clients", "asked", "p50 ms", "p95 ms"),
+                ("what", "clients", "asked", "p50 ms", "p95 ms", "ms of CPU"),
                 [
                     _shown("library, hybrid", 1, ours),
                     _shown("plain SQL with RRF", 1, plain),
-                    _shown("library, hybrid", 16, crowd),
-                    _shown("plain SQL with RRF", 16, plain_crowd),
+                    _shown("library, hybrid", 16, crowd, cpu["library"]),
+                    _shown("plain SQL with RRF", 16, plain_crowd, cpu["plain SQL"]),
                     _shown("save, embedder down", 1, saves),
                 ],
             )
@@ -124,8 +133,11 @@ def _of(rows: Sequence[dict[str, Any]], side: str) -> list[float]:
     return [row["ms"] for row in rows if row["side"] == side]
 
 
-def _shown(what: str, clients: int, ms: Sequence[float]) -> tuple[str | float, ...]:
-    return what, clients, len(ms), round(median(ms), 1), round(percentile(ms, 0.95), 1)
+def _shown(
+    what: str, clients: int, ms: Sequence[float], cpu: float | None = None
+) -> tuple[str | float, ...]:
+    half, most = round(median(ms), 1), round(percentile(ms, 0.95), 1)
+    return what, clients, len(ms), half, most, "" if cpu is None else round(cpu, 1)
 
 
 def _owners(count: int, owners: int) -> Iterator[str]:
@@ -170,15 +182,21 @@ def _filled(url: str, count: int, owners: int) -> list[str]:
 
 
 def _clients(
-    url: str, owners: Sequence[str], *, clients: int, seconds: int
-) -> list[dict[str, Any]]:
-    """Every answer's time, of both sides; the clients are in processes of their own."""
+    server: Server, url: str, owners: Sequence[str], *, clients: int, seconds: int
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Every answer's time, and the CPU time that one took, of both sides.
+
+    The clients are in processes of their own.
+    """
     plain = url.replace("twolane@", "postgres@")
     words = [sys.executable, __file__, url, plain, json.dumps(owners)]
     found: list[dict[str, Any]] = []
+    taken: dict[str, float] = {}
     threads = 1 if clients == 1 else clients // 2
     # One after the other where there are many, so that neither waits for the other's processes.
     for sides in ["both"] if clients == 1 else ["library", "plain SQL"]:
+        before, own = _server_cpu(server), resource.getrusage(resource.RUSAGE_CHILDREN)
+        asked = len(found)
         started = [
             subprocess.Popen(
                 [*words, sides, str(threads), str(seconds), str(seed)],
@@ -192,7 +210,24 @@ def _clients(
             if one.returncode:
                 raise RuntimeError("a client failed")
             found += json.loads(told)
-    return found
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds_of_cpu = after.ru_utime + after.ru_stime - own.ru_utime - own.ru_stime
+        seconds_of_cpu += _server_cpu(server) - before
+        taken[sides] = seconds_of_cpu * 1e3 / max(1, len(found) - asked)
+    return found, taken
+
+
+def _server_cpu(server: Server) -> float:
+    """The seconds of CPU that the server and all its processes have used so far."""
+    pid = server.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+    total = 0
+    for one in (str(pid), *children):
+        with suppress(OSError):
+            fields = Path(f"/proc/{one}/stat").read_text("ascii").rpartition(")")[2].split()
+            # Its own, and those of processes of its own that have ended.
+            total += sum(map(int, fields[11 : 15 if one == str(pid) else 13]))
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def _client(arguments: Sequence[str]) -> None:

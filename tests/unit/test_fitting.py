@@ -31,6 +31,7 @@ from twolane.evaluation.fitting import (
     calibration_error,
     fit,
     fit_report,
+    fit_to_judgments,
     judged_by,
     ranked_by,
 )
@@ -298,6 +299,37 @@ class TestPrior:
                 del one.features[Feature.NAME]
         again, prior = fit([given], HYBRID, self.PRIOR).own.features, self.PRIOR.own.features
         assert again[Feature.NAME] == pytest.approx(prior[Feature.NAME], rel=0.15)
+
+
+class TestJudgments:
+    """Judgments of one's own move the order only as far as they show that it helps."""
+
+    PRIOR = TestPrior.PRIOR
+
+    def order(self, weights: LanguageWeights) -> dict[Feature, float]:
+        """The shares of the weights, which decide the order."""
+        total = sum(weights.own.features.values())
+        return {name: value / total for name, value in weights.own.features.items()}
+
+    def test_a_handful_changes_no_order(self) -> None:
+        """Five judgments say how likely results are, and nothing about their order."""
+        given = drawn_set("own", 5, telling=Feature.PASSAGE)
+        found = fit_to_judgments([given], HYBRID, self.PRIOR)
+        assert self.order(found) == pytest.approx(self.order(self.PRIOR), abs=1e-3)
+        assert found.own.intercept != self.PRIOR.own.intercept
+
+    def test_judgments_that_show_a_gain_move_the_order(self) -> None:
+        """Where one feature tells what is relevant, it gains weight."""
+        given = drawn_set("own", 60, noise=0.5, telling=Feature.PASSAGE)
+        found = fit_to_judgments([given], HYBRID, self.PRIOR)
+        share = self.order(found)[Feature.PASSAGE]
+        assert share > 1.2 * self.order(self.PRIOR)[Feature.PASSAGE]
+
+    def test_judgments_that_show_none_leave_it(self) -> None:
+        """Where the weights in use order best already, chance moves nothing."""
+        given = drawn_set("own", 30, noise=50.0)
+        found = fit_to_judgments([given], HYBRID, self.PRIOR)
+        assert self.order(found) == pytest.approx(self.order(self.PRIOR), abs=1e-3)
 
 
 class TestLeavingOut:

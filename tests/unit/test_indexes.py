@@ -60,6 +60,16 @@ def test_a_collection_is_indexed_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(list((tmp_path / "cache").glob("*.db"))) == 2
 
 
+def test_sets_over_the_same_documents_share_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other queries over a copy of a corpus are asked of what is indexed already."""
+    first = versions(beir_folder(tmp_path / "teas"), tmp_path / "cache")
+    with monkeypatch.context() as patched:
+        patched.setattr(indexes.Library, "save_all", None)
+        assert versions(beir_folder(tmp_path / "known-teas"), tmp_path / "cache") == first
+
+
 def test_new_code_analyses_a_collection_again_and_keeps_its_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

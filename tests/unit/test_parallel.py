@@ -27,14 +27,15 @@ from hypothesis import strategies as st
 from twolane import Draft, Kind, Library, Settings
 from twolane.ingest import parallel
 from twolane.ingest.analysis import (
-    DraftOutcome,
     DraftTask,
     FileTask,
     analyze_draft,
     analyze_file,
 )
+from twolane.ingest.drafting import Drafted
 from twolane.ingest.parallel import ParallelAnalysis
 from twolane.model.document import Document, Heading, Link
+from twolane.model.errors import BadDraft
 
 WHEN = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -89,7 +90,7 @@ def drafts(count: int) -> list[Draft]:
 
 def prepared(
     given: Iterable[Draft], cores: int, settings: Settings | None = None
-) -> list[tuple[str, DraftOutcome | None]]:
+) -> list[tuple[str, Drafted | BadDraft | None]]:
     """The outcomes of drafts, in order, with so many cores."""
     chosen = (settings or Settings()).changed(index={"cores": cores})
     tasks = ((str(one.id), DraftTask(one, ahead=True)) for one in given)
@@ -97,11 +98,9 @@ def prepared(
         return list(analysis.run(tasks))
 
 
-def told(outcomes: list[tuple[str, DraftOutcome | None]]) -> list[object]:
+def told(outcomes: list[tuple[str, Drafted | BadDraft | None]]) -> list[object]:
     """Outcomes in a form that can be compared."""
-    return [
-        (name, None if one is None else (repr(one.result), one.prepared)) for name, one in outcomes
-    ]
+    return [(name, repr(one) if isinstance(one, BadDraft) else one) for name, one in outcomes]
 
 
 class TestSame:
@@ -183,7 +182,7 @@ class TestSame:
         given = [*drafts(20), poison, stuck, *drafts(20)]
         alone, shared = prepared(given, 1), prepared(given, 2)
         assert told(alone) == told(shared)
-        reasons = [str(one.result) for _, one in shared[20:22] if one]
+        reasons = [str(one) for _, one in shared[20:22]]
         assert "could not be analysed (TypeError" in reasons[0]
         assert "is not a value that JSON has" in reasons[1]
         assert "could not be analysed" in caplog.text
@@ -283,6 +282,7 @@ PROGRAM = """
 import multiprocessing, sys
 from twolane import Draft, Settings
 from twolane.ingest.analysis import DraftTask, analyze_draft
+from twolane.ingest.drafting import Drafted
 from twolane.ingest.parallel import ParallelAnalysis
 def tasks():
     number = 0

@@ -32,7 +32,7 @@ from twolane.model.scope import Scope
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
 from twolane.stores.memory import memory_stores
-from twolane.stores.postgres import lexemes, migrating, nearest, open_stores
+from twolane.stores.postgres import lexemes, migrating, open_stores, vectors
 from twolane.stores.postgres.changing import Changing
 from twolane.stores.postgres.conditions import holding
 from twolane.stores.postgres.database import Database, Session
@@ -111,6 +111,20 @@ class TestMigrations:
             good = migrating.Migration(1, "good", "CREATE TABLE twolane.half(a integer)")
             assert migrating.upgrade(connection, "here", [good]) == [good]
             assert migrating.upgrade(connection, "here", [good]) == []
+
+    def test_a_step_waits_for_a_table_no_longer_than_others_can(
+        self, blank: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A table that somebody reads for long is left alone; the step is taken another time."""
+        monkeypatch.setattr(migrating, "LOCK_SECONDS", 0.1)
+        with psycopg.connect(blank, autocommit=True) as connection:
+            connection.execute("SET search_path TO twolane, public")
+            migrating.upgrade(connection, "here", migrating.known()[:2])
+        with psycopg.connect(blank) as reader:
+            reader.execute("LOCK TABLE twolane.generations IN ACCESS SHARE MODE")
+            with pytest.raises(StoreBusy, match="try again"):
+                open_stores(blank)
+        open_stores(blank).maintenance.close()
 
     def test_a_step_outside_of_a_transaction_builds_indexes(self, blank: str) -> None:
         """Later indexes are built while others write."""
@@ -335,7 +349,7 @@ class TestIndexes:
     @pytest.fixture
     def many(self, store: Stores, monkeypatch: pytest.MonkeyPatch) -> int:
         """A generation of 300 documents that counts as large."""
-        monkeypatch.setattr(nearest, "FEW", 50)
+        monkeypatch.setattr(vectors, "FEW", 50)
         monkeypatch.setattr("twolane.stores.postgres.maintenance.EXACTLY", 50)
         generation = store.vectors.open_generation(space()).number
         documents = [
@@ -352,9 +366,9 @@ class TestIndexes:
         store.maintenance.settle()
         store.maintenance.settle()
         with database_of(store).reading() as session:
-            question = nearest.Question(many, X, ("true", []), 10, -1.0, 0)
-            assert nearest._is_large(session, question)
-            assert nearest._by_index(session, question) is not None
+            question = vectors.Question(many, X, ("true", []), 10, -1.0, 0)
+            assert vectors._is_large(session, question)
+            assert vectors._by_index(session, question) is not None
         again = store.vectors.nearest(many, X, Scope(), limit=10, detail=2)
         assert [one.id for one in again] == [one.id for one in exact]
         assert [one.chunks for one in again] == [one.chunks for one in exact]

@@ -89,7 +89,7 @@ NEUTRAL = {
     *(
         one
         for one in DECLARED
-        if one.startswith(("rerank.", "expand.", "summaries.", "feedback.", "stages."))
+        if one.startswith(("rerank.", "expand.", "summaries.", "feedback.", "stages.", "fetch."))
     ),
     "experiment.reranking",
 }

@@ -14,8 +14,7 @@ from tests.builders import prepared
 from twolane.model.document import Kind, Prepared
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without
 from twolane.query import Filters, narrow, parse
-from twolane.stores.memory.matching import meets
-from twolane.stores.memory.scoping import in_scope
+from twolane.stores.memory.matching import in_scope, meets
 from twolane.text.names import matches_any
 
 HELD = ("en", "ru", "de")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -155,18 +155,19 @@ def expect_model(embedder: Embedder, generation: Generation) -> None:
 
 def embed_query(
     served: Served,
-    text: str,
+    readings: Mapping[str, float],
     languages: Collection[str],
     vectors: VectorIndex,
 ) -> Vector:
     """The query's vector in the generation's space; vectors of different spaces never meet.
 
+    `readings` are texts that say the query, with weights: several become their weighted mean.
     Where the space is centred, so is the query: by the mean of its language if that is clear.
     """
     generation = served.generation
     expect_model(served.embedder, generation)
     try:
-        vector = served.embedder.embed_query(text)
+        vector = _weighted_mean(served.embedder, readings)
     except EmbedderError:
         raise
     except Exception as error:
@@ -175,6 +176,14 @@ def embed_query(
     # Most spaces have no accent; their searches need not ask for means that do not exist.
     means = {} if block(generation.space) is None else vectors.means(generation.number)
     return centred_query(vector, languages, means, generation.space)
+
+
+def _weighted_mean(embedder: Embedder, readings: Mapping[str, float]) -> Vector:
+    """The unit vector between those of the readings."""
+    vectors = [weight * embedder.embed_query(text) for text, weight in readings.items()]
+    total: Vector = sum(vectors[1:], start=vectors[0])
+    unit: Vector = total / max(float(total @ total) ** 0.5, 1e-9)
+    return unit
 
 
 class Background:

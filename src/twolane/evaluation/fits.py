@@ -27,6 +27,7 @@ from twolane.evaluation.fitting import (
     Report,
     fit,
     fit_report,
+    fit_to_judgments,
     with_stages,
 )
 from twolane.evaluation.golden import GoldenSet, as_references
@@ -162,14 +163,14 @@ def _with_mean(asked: Asked, mean: float) -> FitSet:
 
 
 def fit_again(asked: Sequence[Asked], shipped: RankingModel) -> Fit:
-    """The shipped model fitted again to judgments of one's own, and held to what it was."""
+    """The shipped model fitted to judgments of one's own, as far as they show that it helps."""
     space = _one_space(asked)
     sets = [one.fit_set for one in asked]
     known = shipped.of_space(space)
     priors = _priors(shipped, space)
     fitted = {
         basis.name: _fitted_or_kept(
-            basis, partial(fit, sets, basis, priors[basis.name]), priors[basis.name]
+            basis, partial(fit_to_judgments, sets, basis, priors[basis.name]), priors[basis.name]
         )
         for basis in with_stages(BASES, sets)
     }

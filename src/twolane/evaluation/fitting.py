@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import log2
+from math import inf, isinf, log2
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from twolane import BadInput, Candidate
@@ -50,6 +51,12 @@ _RIDGE = 1e-3
 
 # How strongly weights are held to those that they start from, in judged queries.
 _PRIOR_QUERIES = 60.0
+
+# Of these one is chosen by what it is worth on queries that the fit has not seen, in so many parts;
+# fewer queries than this say nothing about a dozen weights.
+_HOLDS = (_PRIOR_QUERIES, 250.0, 1000.0)
+_PARTS = 5
+_FEWEST = 10
 
 # Results that people see, of which chances are told.
 _SHOWN = 20
@@ -180,17 +187,56 @@ def fit_report(
 
 
 def fit(
-    sets: Sequence[FitSet], basis: Basis, prior: LanguageWeights | None = None
+    sets: Sequence[FitSet],
+    basis: Basis,
+    prior: LanguageWeights | None = None,
+    hold: float = _PRIOR_QUERIES,
 ) -> LanguageWeights:
     """The weights that order the sets best, calibrated; held to the prior where one is given.
 
+    `hold` is how strongly, in judged queries; held infinitely, they order as the prior does.
     Raises BadInput where no query has a relevant candidate beside another one.
     """
-    return _fitted([_Table(one, basis) for one in sets], basis, prior)
+    return _fitted([_Table(one, basis) for one in sets], basis, prior, hold)
+
+
+def fit_to_judgments(
+    sets: Sequence[FitSet], basis: Basis, prior: LanguageWeights
+) -> LanguageWeights:
+    """The prior fitted to judgments of one's own as far as they show that it helps.
+
+    How strongly it holds is chosen by cross-validation over queries. Unless a fit gains more than
+    its standard error on queries that it has not seen, the order stays the prior's, and only the
+    chances are fitted.
+    """
+    queries = [query for one in sets for query in one.queries if len(_brought(query, basis)[1]) > 1]
+    parts = [queries[part::_PARTS] for part in range(_PARTS)]
+    chosen, best = inf, 0.0
+    for hold in _HOLDS if len(queries) >= _FEWEST else ():
+        gains = []
+        for part, left in enumerate(parts):
+            rest = [query for other in (*parts[:part], *parts[part + 1 :]) for query in other]
+            weights = fit([FitSet("", tuple(rest))], basis, prior, hold)
+            gains += [_ndcg(weights, one, basis) - _ndcg(prior, one, basis) for one in left]
+        gain = fmean(gains)
+        if gain > max(best, stdev(gains) / len(gains) ** 0.5):
+            chosen, best = hold, gain
+    return fit(sets, basis, prior, chosen)
+
+
+def _ndcg(weights: LanguageWeights, query: JudgedQuery, basis: Basis) -> float:
+    return _ndcg_of(ranked_by(weights, query, basis), query)
+
+
+def _ndcg_of(ranked: Sequence[Candidate], query: JudgedQuery) -> float:
+    return measure("ndcg@10").of([candidate.id for candidate in ranked], query.grades)
 
 
 def _fitted(
-    tables: Sequence[_Table], basis: Basis, prior: LanguageWeights | None = None
+    tables: Sequence[_Table],
+    basis: Basis,
+    prior: LanguageWeights | None = None,
+    hold: float = _PRIOR_QUERIES,
 ) -> LanguageWeights:
     import numpy as np
 
@@ -210,9 +256,9 @@ def _fitted(
         target = _vector(prior, basis)
         start = target.copy()
         judged = sum(len(table.queries) for table in tables)
-        pull = _PRIOR_QUERIES / judged * sum(table.weight for table in tables) * scales**2
+        pull = hold / judged * sum(table.weight for table in tables) * scales**2
     order = start
-    for _ in range(_ROUNDS):
+    for _ in range(0 if isinf(hold) else _ROUNDS):
         pairs = [table.pairs(order) for table in tables]
         order = _descended(
             np.concatenate([rows for rows, _ in pairs]),
@@ -226,13 +272,12 @@ def _fitted(
 
 def judged_by(weights: LanguageWeights, one: FitSet, basis: Basis) -> HeldOut:
     """What the weights are worth on a set, ranked and rated as a search would."""
-    ndcg = measure("ndcg@10").of
     values, rated = [], []
     for query in one.queries:
         if not query.ideal:
             continue
         ranked = ranked_by(weights, query, basis)
-        values.append(ndcg([candidate.id for candidate in ranked], query.grades))
+        values.append(_ndcg_of(ranked, query))
         rated += [
             (candidate.relevance or 0.0, query.grades.get(candidate.id, 0) > 0)
             for candidate in ranked[:_SHOWN]
@@ -246,7 +291,7 @@ def ranked_by(weights: LanguageWeights, query: JudgedQuery, basis: Basis) -> lis
 
     Words alone do not know which documents say the same in another language.
     """
-    brought = [one for one in query.candidates if basis.lanes.intersection(one.ranks)]
+    brought, _ = _brought(query, basis)
     if Lane.DENSE not in basis.lanes:
         brought = [replace(one, parallels={}) for one in brought]
     return Scorer(weights, weights).rank(brought)
@@ -289,8 +334,8 @@ class _Table:
         self.weight = one.weight
         self.queries = []
         for query in one.queries:
-            brought = [each for each in query.candidates if basis.lanes.intersection(each.ranks)]
-            if len({query.grade(each) for each in brought}) > 1:
+            brought, grades = _brought(query, basis)
+            if len(grades) > 1:
                 self.queries.append(_Rows(query, brought, basis))
 
     def pairs(self, order: Numbers) -> tuple[Numbers, Numbers]:
@@ -318,6 +363,12 @@ class _Table:
                 counts.append(np.abs(gains) / query.best + 0.001)
         counted = np.concatenate(counts)
         return np.concatenate(differences), counted * (self.weight / counted.sum())
+
+
+def _brought(query: JudgedQuery, basis: Basis) -> tuple[list[Candidate], set[int]]:
+    """The candidates that the basis brings, and their grades; of one grade they teach nothing."""
+    brought = [one for one in query.candidates if basis.lanes.intersection(one.ranks)]
+    return brought, {query.grade(one) for one in brought}
 
 
 def _row(candidate: Candidate, basis: Basis) -> list[float]:

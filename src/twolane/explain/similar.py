@@ -193,7 +193,7 @@ class Similarities:
         if generation is None:
             return None, [], "there are no vectors yet; run `twolane index`"
         passages = self._stores.vectors.get(generation.number, [document.id]).get(document.id, [])
-        own = [(one.position, one.vector) for one in passages]
+        own = [(passage.position, passage.vector) for passage in passages]
         reason = "" if own else f"{document.id} has no vectors yet; run `twolane embed`"
         return generation.number, own, reason
 

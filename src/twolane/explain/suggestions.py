@@ -84,7 +84,7 @@ class Suggester:
         parts = parts_of(text)
         read = {at: self._read(parts[at], scope) for at in droppable(parts)}
         filters = [at for at, query in read.items() if query.filters != Filters()]
-        if all(one.kind in _DEMANDS for one in failed):
+        if all(restriction.kind in _DEMANDS for restriction in failed):
             terms = [at for at in read if at not in filters]
             # What the document lacks is in its way first.
             terms.sort(key=lambda at: self._meets(case, read[at]))
@@ -99,12 +99,17 @@ class Suggester:
             # A little lower, so that the passage itself is not lost to rounding.
             value = max(-1.0, round(case.similarity - 0.001, 3))
             yield _Try(Change.THRESHOLD, "min_similarity", text, scope, value)
-        for one in failed:
-            if one.without is not None and one.kind == ObstacleKind.ARCHIVED:
-                yield _Try(Change.ARCHIVED, one.what, text, one.without)
-            elif one.without is not None:
-                yield _Try(Change.FILTER, f"{one.kind} {one.what}", text, one.without)
-            elif one.origin == Origin.QUERY:
+        for restriction in failed:
+            if restriction.without is not None and restriction.kind == ObstacleKind.ARCHIVED:
+                yield _Try(Change.ARCHIVED, restriction.what, text, restriction.without)
+            elif restriction.without is not None:
+                yield _Try(
+                    Change.FILTER,
+                    f"{restriction.kind} {restriction.what}",
+                    text,
+                    restriction.without,
+                )
+            elif restriction.origin == Origin.QUERY:
                 for at in filters:
                     yield _Try(Change.FILTER, parts[at], without(parts, at), scope)
 

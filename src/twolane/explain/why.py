@@ -110,7 +110,7 @@ class Diagnoser:
         place = self._place(case, searchable=not failed)
         rank, candidate = place.rank, place.candidate
         opinions = tuple(self._opinions(case, place, in_scope=not failed))
-        obstacles = [one.obstacle for one in failed]
+        obstacles = [restriction.obstacle for restriction in failed]
         if rank is None and not failed:
             obstacles = list(self._lane_obstacles(case, place.lanes))
         standing = Standing.SHOWN

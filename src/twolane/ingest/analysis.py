@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -190,24 +190,16 @@ class DraftTask(NamedTuple):
         return len(str(self.draft.body)) + len(str(self.draft.description))
 
 
-@dataclass(frozen=True, slots=True)
-class DraftOutcome:
-    """The document that the draft describes, or why there is none."""
-
-    result: Drafted | BadDraft
-    prepared: Prepared | None = None
-
-
-def analyze_draft(task: DraftTask, settings: Settings) -> DraftOutcome:
+def analyze_draft(task: DraftTask, settings: Settings) -> Drafted | BadDraft:
     """Check a draft, and analyse it if that is wanted; what goes wrong is its own problem."""
     try:
         done = drafted(task.draft, most_bytes=settings.index.max_file_bytes)
-        return DraftOutcome(done, prepare(done.document, settings) if task.ahead else None)
+        return replace(done, prepared=prepare(done.document, settings)) if task.ahead else done
     except BadDraft as error:
-        return DraftOutcome(error)
+        return error
     except Exception as error:
         log.warning("a document could not be analysed", exc_info=error)
-        return DraftOutcome(unprepared(str(task.draft.id), error))
+        return unprepared(str(task.draft.id), error)
 
 
 def unprepared(id: str, error: Exception) -> BadDraft:

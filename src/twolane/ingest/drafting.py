@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from twolane.ingest.parsing.decoding import composed
 from twolane.ingest.parsing.outline import Outline, outline
 from twolane.ingest.summaries import carried_over, is_generated
-from twolane.model.document import EMPTY, Document, Kind, digest
+from twolane.model.document import EMPTY, Document, Kind, Prepared, digest
 from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, BadInput
 
@@ -42,10 +42,11 @@ _DERIVED_TITLE = 80
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """A document that can be stored, and what had to be mended for that."""
+    """A document that can be stored, what had to be mended for that, and its analysis if made."""
 
     document: Document
     remarks: tuple[str, ...] = ()
+    prepared: Prepared | None = None
 
 
 def drafted(draft: Draft, *, most_bytes: int = 20_000_000) -> Drafted:

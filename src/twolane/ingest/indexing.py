@@ -161,24 +161,24 @@ class _Run:
         followed = moves([*lost, *missing], self._new)
         self.report.moved = len(followed)
         before = set(followed.values())
-        lost = [one for one in lost if one.id not in before]
-        missing = [one for one in missing if one.id not in before]
+        lost = [place for place in lost if place.id not in before]
+        missing = [place for place in missing if place.id not in before]
         total = sum(known.id is not None for known in self._known.values())
         hidden: Sequence[Amendment] = ()
         if prune or len(lost) <= total * _SUDDEN_LOSS:
-            self._deletes += [one.id for one in lost]
+            self._deletes += [place.id for place in lost]
             self.report.deleted = len(lost)
             lost = []
         else:
-            kept = {one.path for one in lost}
+            kept = {place.path for place in lost}
             gone = [path for path in gone if path not in kept]
             if self._seen or self.report.indexed:
-                stored = self._documents.get([one.id for one in lost], parts=frozenset())
+                stored = self._documents.get([place.id for place in lost], parts=frozenset())
                 hidden = [
                     Amendment(id, one.document.version, deleted=True) for id, one in stored.items()
                 ]
         if prune:
-            self._deletes += [one.id for one in missing]
+            self._deletes += [place.id for place in missing]
             self.report.deleted += len(missing)
         else:
             self.report.withheld = len(lost) + len(missing)

@@ -29,7 +29,7 @@ def deep_link(template: str, *, root: Path, path: str, line: int, collection: st
         "line": str(line),
     }
     fitting = template.replace("/{path}", "{path}") if whole.startswith("/") else template
-    return _PLACE.sub(lambda found: quote(parts[found[1]], safe="/:"), fitting)
+    return _PLACE.sub(lambda match: quote(parts[match[1]], safe="/:"), fitting)
 
 
 def file_link(root: Path, path: str) -> str:

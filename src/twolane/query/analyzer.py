@@ -49,6 +49,17 @@ class AnalyzedQuery:
         reading = self.parsed.reading
         return reading.languages if reading.spoken else None
 
+    @property
+    def readings(self) -> dict[str, float]:
+        """Texts that say what is meant, with weights: the words as typed, and those that count.
+
+        Function words and the form of a sentence move a vector, but mean little; between the two
+        it is nearer to what is meant, across languages most (docs/explanation/ranking-model.md).
+        """
+        readings = {self.parsed.meaning: 1.0}
+        content = " ".join(word.text for word in self.parsed.marks)
+        return readings if content in ("", self.parsed.meaning) else {**readings, content: 0.5}
+
 
 class QueryAnalyzer:
     """Reads queries for one index; safe to share between threads."""

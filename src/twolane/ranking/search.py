@@ -45,24 +45,25 @@ from twolane.query.plan import Plan, plan_for
 from twolane.ranking.background import Background
 from twolane.ranking.duplicates import collapse_duplicates
 from twolane.ranking.exact import exact_candidates
-from twolane.ranking.fusion import fuse
 from twolane.ranking.identity import named_candidates
 from twolane.ranking.lanes import DenseLane, LaneResult, LexicalLane, in_time
-from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable
+from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable, fuse
 from twolane.ranking.model_files import known_model
 from twolane.ranking.parallel_documents import find_parallels
-from twolane.ranking.rankings import Ranking
+from twolane.ranking.rankings import Ranking, Wordings
 from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # A search without stages imports none of it.
     from twolane.ranking.reranking import Reranking
-    from twolane.ranking.wordings import Wordings
 
 log = logging.getLogger("twolane")
 
 # A name belongs to few documents.
 _FEW = 10
+
+# Embedders that read a query twice, as typed and as its words that count; others were not tried.
+_WITH_READINGS = frozenset({"use"})
 
 SWITCHED_OFF = "semantic search is switched off (semantic = false)"
 WAITING = "wait for their vectors; until then they are found by their words alone"
@@ -407,7 +408,9 @@ class Searcher:
     ) -> tuple[DenseLane, list[Candidate]]:
         settings, generation = self._settings, served.generation
         parsed = query.parsed
-        vector = embed_query(served, parsed.meaning, parsed.reading.languages, self._stores.vectors)
+        several = generation.space.embedder in _WITH_READINGS
+        readings = query.readings if several else {parsed.meaning: 1.0}
+        vector = embed_query(served, readings, parsed.reading.languages, self._stores.vectors)
         if settings.experiment.similarity == "cosine":
             vector = vector / max(float(vector @ vector) ** 0.5, 1e-9)
         known = self.model.of_space(generation.space)

@@ -107,11 +107,11 @@ def part_of(document: Document, section: str | Sequence[str], lines: str) -> Exc
 
 
 def _range(lines: str) -> tuple[int, int | None]:
-    found = _RANGE.fullmatch(lines.strip())
-    if not found:
+    match = _RANGE.fullmatch(lines.strip())
+    if not match:
         raise BadInput("lines must look like 10-20, 10- or 10")
-    first = int(found[1])
-    return first, int(found[3]) if found[3] else None if found[2] else first
+    first = int(match[1])
+    return first, int(match[3]) if match[3] else None if match[2] else first
 
 
 def _resolved(resolve: Callable[[str], Document], name: str) -> Document | None:
@@ -237,7 +237,7 @@ def _ends_in(trail: Sequence[str], path: Sequence[str]) -> bool:
     if not path or trail[-1:] != list(path[-1:]):
         return False
     above = iter(trail[:-1])
-    return all(any(part == one for one in above) for part in path[:-1])
+    return all(any(part == heading for heading in above) for part in path[:-1])
 
 
 def _spells(trail: Sequence[str], text: str, between: str) -> bool:
@@ -266,12 +266,12 @@ def _block(document: Document, id: str) -> Section:
     """The paragraph, list item, quotation or table that bears the id."""
     body = document.body
     code = fences(body)
-    for found in _BLOCK_ID.finditer(body):
-        if found[1].lower() != id.lower() or any(a <= found.start() < b for a, b in code):
+    for match in _BLOCK_ID.finditer(body):
+        if match[1].lower() != id.lower() or any(a <= match.start() < b for a, b in code):
             continue
-        line = body.rfind("\n", 0, found.start()) + 1
-        alone = not body[line : found.start()].strip()
-        last = len(body[:line].rstrip()) if alone else found.end()
+        line = body.rfind("\n", 0, match.start()) + 1
+        alone = not body[line : match.start()].strip()
+        last = len(body[:line].rstrip()) if alone else match.end()
         return Section(_begin_of_block(body, last, whole=alone), last)
     raise BadInput(f"{document.id} has no block ^{id}; look at its text with `get`")
 

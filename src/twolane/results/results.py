@@ -351,8 +351,8 @@ def _span(text: str, sentence: str) -> tuple[int, int]:
     # Making a pattern takes longer than all the rest, so it is made only where one may fit.
     if sentence.replace(" ", "") not in text.replace(" ", ""):
         return 0, 0
-    found = re.search(r"\s*".join(map(re.escape, sentence.split(" "))), text)
-    return found.span() if found else (0, 0)
+    match = re.search(r"\s*".join(map(re.escape, sentence.split(" "))), text)
+    return match.span() if match else (0, 0)
 
 
 def _after_headings(document: Document, chunk: Chunk) -> int:

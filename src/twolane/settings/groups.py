@@ -460,7 +460,7 @@ class Summaries:
     """An optional stage behind the scenes: a chat model summarises long documents."""
 
     enabled: bool = setting(
-        False, "Whether a chat model summarises long documents that lack a summary.", shown=True
+        False, "Whether a chat model summarises long documents that lack a summary."
     )
     url: str = setting("", "Address of the chat model, up to `/chat/completions`.")
     model: str = setting("", "The name that the server knows the chat model by.")
@@ -484,7 +484,6 @@ class Feedback:
         False,
         "Whether it is noted which result was opened for which query, in a file beside the "
         "database. It never changes the ranking.",
-        shown=True,
     )
     days: float = setting(365.0, "How long such a note is kept.", between(0))
 

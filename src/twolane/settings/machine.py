@@ -31,37 +31,27 @@ def one_thread() -> Iterator[None]:
     Most libraries have one number for the whole process: it stays 1 until the last one leaves.
     """
     of_process, of_thread = _libraries()
-    _SHARED.enter(of_process)
+    with _shared.lock:
+        if not _shared.inside:
+            _shared.before = _limited(of_process)
+        _shared.inside += 1
     own = _limited(of_thread)
     try:
         yield
     finally:
         _give_back(own)
-        _SHARED.leave()
+        with _shared.lock:
+            _shared.inside -= 1
+            if not _shared.inside:
+                _give_back(_shared.before)
 
 
-class _Shared:
-    """The limit of libraries that have one number for the process; the first in sets it."""
+class _shared:  # noqa: N801 - one for the process, as are the numbers that it is about
+    """How many are inside, and the numbers of threads before the first of them came."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._before: list[tuple[Any, int]] = []
-
-    def enter(self, libraries: Sequence[Any]) -> None:
-        with self._lock:
-            if not self._inside:
-                self._before = _limited(libraries)
-            self._inside += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                _give_back(self._before)
-
-
-_SHARED = _Shared()
+    lock = threading.Lock()
+    inside = 0
+    before: Sequence[tuple[Any, int]] = ()
 
 
 def _limited(libraries: Sequence[Any]) -> list[tuple[Any, int]]:

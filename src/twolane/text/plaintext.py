@@ -31,7 +31,7 @@ def plain(markdown: str) -> str:
         text = "\n".join([_line(line) if line[:1] in _MARKERS else line for line in lines])
     text = _without_marks(text)
     if code:
-        text = _HELD.sub(lambda found: code[int(found[1])], text)
+        text = _HELD.sub(lambda match: code[int(match[1])], text)
     if "\n\n\n" in text:
         text = _BLANK_LINES.sub("\n\n", text)
     return text.strip()
@@ -48,7 +48,7 @@ def plain_line(markdown: str) -> str:
     code: list[str] = []
     if "`" in text:
         text = _set_spans_aside(text, code)
-    text = _HELD.sub(lambda found: code[int(found[1])], _without_marks(text))
+    text = _HELD.sub(lambda match: code[int(match[1])], _without_marks(text))
     return " ".join(text.split())
 
 
@@ -73,7 +73,7 @@ def _without_marks(text: str) -> str:
     if "\\" in text:
         text = _ESCAPE.sub(r"\1", text)
     if "&" in text:
-        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     return text
 
 
@@ -154,8 +154,8 @@ def _line(line: str) -> str:
     rule = line[-1] in _RULE_ENDS
     bare = line
     if not rule or not _RULE.fullmatch(line):
-        found = _LEAD.match(line)
-        bare = line[found.end() :] if found else line
+        match = _LEAD.match(line)
+        bare = line[match.end() :] if match else line
     if rule and _RULE.fullmatch(bare):
         return ""
     if bare.startswith("|"):
@@ -164,17 +164,17 @@ def _line(line: str) -> str:
     return _CLOSING_HASHES.sub("", bare) if closed else bare
 
 
-def _wiki_words(found: re.Match[str]) -> str:
+def _wiki_words(match: re.Match[str]) -> str:
     """The words of a wiki-link: its anchor, or else the note and heading that it names."""
-    target, anchor = found[1].removesuffix("\\"), (found[2] or "").strip()
+    target, anchor = match[1].removesuffix("\\"), (match[2] or "").strip()
     if anchor and not anchor.isdigit():  # The anchor of an embedded picture may be its width.
         return anchor
     return target.partition("#^")[0].replace("#", " ").strip()
 
 
-def _picture_words(found: re.Match[str]) -> str:
+def _picture_words(match: re.Match[str]) -> str:
     """What is said of a picture, if that is more than its size; its file's name is not seen."""
-    words = (found["words"] or "").strip()
+    words = (match["words"] or "").strip()
     return "" if _SIZE.fullmatch(words) else words
 
 
@@ -259,8 +259,8 @@ def fence_end(text: str, start: int) -> int | None:
     elif lead.strip():
         closing += r"|(?=\S)"  # So does the list item.
     first = _line_end(text, opening.start())
-    found = re.compile(rf"\n(?:{closing})", re.MULTILINE).search(text, first)
-    return found.end() if found else len(text)
+    match = re.compile(rf"\n(?:{closing})", re.MULTILINE).search(text, first)
+    return match.end() if match else len(text)
 
 
 def _line_end(text: str, position: int) -> int:
@@ -284,7 +284,7 @@ def closing_ticks(text: str) -> dict[int, int]:
 
     A span does not reach over a blank line.
     """
-    runs = [found.span() for found in _RUN.finditer(text)]
+    runs = [match.span() for match in _RUN.finditer(text)]
     ends: dict[int, int] = {}
     following: dict[int, tuple[int, int]] = {}
     blank = len(text)

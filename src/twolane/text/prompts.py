@@ -47,9 +47,9 @@ def filled(text: str, values: Mapping[str, str]) -> str:
         raise BadInput(f"the prompt, filled in, is longer than {_LONGEST:,} characters")
     placed: set[str] = set()
 
-    def value(found: re.Match[str]) -> str:
-        placed.add(found[1])
-        return values.get(found[1]) or found[0]
+    def value(match: re.Match[str]) -> str:
+        placed.add(match[1])
+        return values.get(match[1]) or match[0]
 
     whole = _PLACE.sub(value, text)
     others = [f"{name}: {said}" for name, said in values.items() if said and name not in placed]

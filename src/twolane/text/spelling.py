@@ -67,7 +67,7 @@ def other_layout(text: str) -> str:
 
 def in_cyrillic(word: str) -> str:
     """A Latin word as a Russian reader would write it down by ear."""
-    return _SOUND.sub(lambda found: _CYRILLIC[found.group()], word.lower())
+    return _SOUND.sub(lambda match: _CYRILLIC[match.group()], word.lower())
 
 
 def rough(word: str) -> str:

@@ -375,7 +375,7 @@ def _reaching_back(
         return passage
     # No text has more than eight letters to an estimated token unless most of it is space.
     earliest = max(before.start + 1, passage.start - 8 * overlap)
-    starts = [found.end() for found in SPACE.finditer(body, earliest, before.end)]
+    starts = [match.end() for match in SPACE.finditer(body, earliest, before.end)]
     first = bisect_left(
         starts, True, key=lambda start: estimate_tokens(body[start : before.end]) <= overlap
     )

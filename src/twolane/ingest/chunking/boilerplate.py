@@ -165,10 +165,10 @@ def _boilerplate_key(bare: str, boilerplate: Container[int]) -> int | None:
 
 def _label(bare: str) -> str | None:
     """The label of a field; None for any other line."""
-    found = _LABEL.match(bare)
-    if found is None or not 0 < len(bare[found.end() :].split()) <= _LONGEST_VALUE:
+    match = _LABEL.match(bare)
+    if match is None or not 0 < len(bare[match.end() :].split()) <= _LONGEST_VALUE:
         return None
-    return found[1]
+    return match[1]
 
 
 def _says_something(line: str) -> bool:

@@ -85,7 +85,7 @@ def longest_beginning(body: str, start: int, end: int, room: int) -> int:
             high = middle - 1
     if low == end:
         return end
-    spaces = [found.end() for found in SPACE.finditer(body, (start + low) // 2, low + 1)]
+    spaces = [match.end() for match in SPACE.finditer(body, (start + low) // 2, low + 1)]
     return spaces[-1] if spaces else low
 
 
@@ -112,9 +112,9 @@ def _block_cuts(text: str) -> Iterator[int]:
     cuts = {0}
     position = 0
     for start, end in (*fences(text), (len(text), len(text))):
-        cuts.update(found.end() for found in _PARAGRAPH.finditer(text, position, start))
-        for found in _TABLE.finditer(text, position, start):
-            cuts.update(found.span())
+        cuts.update(match.end() for match in _PARAGRAPH.finditer(text, position, start))
+        for match in _TABLE.finditer(text, position, start):
+            cuts.update(match.span())
         cuts.update((start, end))
         position = end
     for before, cut in pairwise(sorted(cuts)):
@@ -123,17 +123,17 @@ def _block_cuts(text: str) -> Iterator[int]:
 
 
 def _item_cuts(text: str) -> Iterator[int]:
-    return (found.end() for found in _ITEM.finditer(text))
+    return (match.end() for match in _ITEM.finditer(text))
 
 
 def _sentence_cuts(text: str) -> Iterator[int]:
     if text.lstrip().startswith(("```", "~~~", "|")):
         return iter(())  # Code and tables are read by the line.
-    return (found.end() for found in SENTENCE.finditer(text))
+    return (match.end() for match in SENTENCE.finditer(text))
 
 
 def _line_cuts(text: str) -> Iterator[int]:
-    return (found.end() for found in LINE.finditer(text))
+    return (match.end() for match in LINE.finditer(text))
 
 
 _CUTS = (_block_cuts, _item_cuts, _sentence_cuts, _line_cuts)
@@ -284,8 +284,8 @@ def _ends(text: str, at: int, end: int) -> bool:
     first = max(0, at - 20)
     word = text[max(first, text.rfind(" ", first, at) + 1) : at]
     if not word.isalpha():
-        found = _WORD.search(text[first:at])
-        word = found[0] if found else ""
+        match = _WORD.search(text[first:at])
+        word = match[0] if match else ""
     return len(word) != 1 and not word.isdigit() and word.lower() not in _ABBREVIATIONS
 
 

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from twolane.ingest.analysis import DraftOutcome, DraftTask, analyze_draft
-from twolane.ingest.drafting import drafted
+from twolane.ingest.analysis import DraftTask, analyze_draft
+from twolane.ingest.drafting import Drafted, drafted
 from twolane.ingest.exchange.rows import BadRow, CollectionRow, ImportReport, Row, Rows
 from twolane.ingest.parallel import ParallelAnalysis
 from twolane.ingest.saving import Saver
@@ -62,8 +62,8 @@ class Importer:
         started = time.perf_counter()
         try:
             with self._analysis:
-                for row, outcome in self._analysis.run(self._tasks(rows)):
-                    self._take(row, outcome)
+                for row, done in self._analysis.run(self._tasks(rows)):
+                    self._take(row, done)
                     if (
                         len(self._batch) >= self._settings.index.batch
                         or self._characters > _MOST_CHARACTERS
@@ -85,7 +85,7 @@ class Importer:
             else:
                 yield row, None
 
-    def _take(self, row: _AnyRow, outcome: DraftOutcome | None) -> None:
+    def _take(self, row: _AnyRow, done: Drafted | BadDraft | None) -> None:
         report = self.report
         place = f"{report.name}: {row.place}" if row.place.startswith("line ") else row.place
         if isinstance(row, CollectionRow):
@@ -97,11 +97,11 @@ class Importer:
             report.failed += not skipped
             report.tell(place, row.code, row.reason)
             return
-        if outcome is not None:
-            self._take_draft(row, outcome, place)
+        if done is not None:
+            self._take_draft(row, done, place)
 
-    def _take_draft(self, row: Row, outcome: DraftOutcome, place: str) -> None:
-        done, report = outcome.result, self.report
+    def _take_draft(self, row: Row, done: Drafted | BadDraft, place: str) -> None:
+        report = self.report
         if isinstance(done, BadDraft):
             report.failed += 1
             report.tell(place, ProblemCode.BAD_ROW, f"{done.field}: {done.reason}")
@@ -109,7 +109,7 @@ class Importer:
         for remark in (*row.remarks, *done.remarks):
             report.tell(place, ProblemCode.MENDED, remark)
         report.mended += bool(row.remarks or done.remarks)
-        self._add(done.document, outcome.prepared, place)
+        self._add(done.document, done.prepared, place)
 
     def _describe(self, row: CollectionRow, place: str) -> None:
         """Make the collection, or describe the one that is there; its folder stays its own."""

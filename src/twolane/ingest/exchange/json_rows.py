@@ -174,14 +174,14 @@ def _array(text: Text, first: str, longest: int) -> Iterator[tuple[str, Any]]:
             code = ProblemCode.TOO_LARGE if too_large else ProblemCode.BAD_ROW
             yield place, BadRow(place, f"is no JSON: {reason}", code)
         # The next element begins where one ends and another begins.
-        while not (found := _BETWEEN.search(buffer, 1)):
+        while not (match := _BETWEEN.search(buffer, 1)):
             line += buffer.count("\n", 0, max(0, len(buffer) - 64))
             buffer = buffer[max(0, len(buffer) - 64) :]
             more = text.read(_PIECE)
             if not more:
                 return
             buffer += more
-        at = found.end() - 1
+        at = match.end() - 1
 
 
 _SPACE = re.compile(r"[\s,]*")

@@ -132,8 +132,8 @@ def _load(source: str) -> dict[Any, Any]:
 def _depth(source: str) -> int:
     """How deep brackets nest, also where they are only text."""
     deepest = depth = 0
-    for found in _BRACKET.finditer(source):
-        depth = depth + 1 if found[0] in "[{" else max(0, depth - 1)
+    for match in _BRACKET.finditer(source):
+        depth = depth + 1 if match[0] in "[{" else max(0, depth - 1)
         deepest = max(deepest, depth)
     return deepest
 

@@ -132,9 +132,9 @@ def drop_comments(text: str) -> str:
     open_marks = {"<!--", "%%"}
     done = 0
     position = 0
-    while found := _INTERESTING.search(text, position):
-        start, mark = found.start(), found.group()
-        position = found.end()
+    while match := _INTERESTING.search(text, position):
+        start, mark = match.start(), match.group()
+        position = match.end()
         if mark in open_marks:
             end = _comment_end(text, start, mark)
             if end is None:
@@ -143,7 +143,7 @@ def drop_comments(text: str) -> str:
             kept += (text[done:start], "\n" * text.count("\n", start, end))
             done = position = end
         elif mark[0] in "`~":
-            position = _code_end(text, found, spans)
+            position = _code_end(text, match, spans)
     kept.append(text[done:])
     return "".join(kept)
 
@@ -156,17 +156,17 @@ def _comment_end(text: str, start: int, mark: str) -> int | None:
     return None if found < 0 else found + len(closing)
 
 
-def _code_end(text: str, found: re.Match[str], spans: dict[int, int]) -> int:
+def _code_end(text: str, match: re.Match[str], spans: dict[int, int]) -> int:
     """Where the code ends that this mark opens, or else where the mark ends."""
-    start = found.start()
-    if len(found.group()) >= 3:
+    start = match.start()
+    if len(match.group()) >= 3:
         # A fence is the first thing on its line; markers of lists before it are short.
         line = text.rfind("\n", max(0, start - _LONGEST_LEAD), start) + 1
         if line or start < _LONGEST_LEAD:
             end = fence_end(text, line)
             if end is not None and end > start:
                 return end
-    return spans.get(start, found.end())
+    return spans.get(start, match.end())
 
 
 # A hostile file may hold nothing else.

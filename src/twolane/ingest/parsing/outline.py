@@ -78,15 +78,15 @@ def _needs_parser(body: str) -> bool:
 
 def _plain_headings(body: str, first_line: int) -> Iterator[Heading]:
     line, counted = first_line, 0
-    for found in _PLAIN_HEADING.finditer(body):
-        content = found[2].rstrip(" ")
+    for match in _PLAIN_HEADING.finditer(body):
+        content = match[2].rstrip(" ")
         bare = content.rstrip("#")
         # Signs at the end belong to the heading unless a space stands before them.
         text = plain_line((bare if bare.endswith(" ") else content).strip())
-        line += body.count("\n", counted, found.start())
-        counted = found.start()
+        line += body.count("\n", counted, match.start())
+        counted = match.start()
         if text:
-            yield Heading(len(found[1]), text, line, found.start())
+            yield Heading(len(match[1]), text, line, match.start())
 
 
 def _headings(tokens: list[Token], starts: list[int], first_line: int) -> Iterator[Heading]:
@@ -129,26 +129,26 @@ def _links(
     `text` is the body without its code, which is looked at; the words come from the body.
     """
     opened: list[tuple[int, bool]] = []
-    for found in _TOKEN.finditer(text):
-        if found["wiki"] is not None:
-            target, _, anchor = found["wiki"].partition("|")
+    for match in _TOKEN.finditer(text):
+        if match["wiki"] is not None:
+            target, _, anchor = match["wiki"].partition("|")
             target = target.removesuffix("\\").strip()
             if target:
-                yield Link(target, anchor.strip() or target, wiki=True), found.span()
-        elif found["address"] is not None:
-            yield Link(found["address"], found["address"]), found.span()
-        elif found["open"] is not None:
-            opened.append((found.end(), found["open"] == "!["))
-        elif found["close"] is not None and opened:
+                yield Link(target, anchor.strip() or target, wiki=True), match.span()
+        elif match["address"] is not None:
+            yield Link(match["address"], match["address"]), match.span()
+        elif match["open"] is not None:
+            opened.append((match.end(), match["open"] == "!["))
+        elif match["close"] is not None and opened:
             start, picture = opened.pop()
-            target = _target(found, text[start : found.start()], references)
-            if target is None or _is_definition(text, start, found.end()):
+            target = _target(match, text[start : match.start()], references)
+            if target is None or _is_definition(text, start, match.end()):
                 continue
-            span = (found.start(), found.end())
+            span = (match.start(), match.end())
             if picture:
                 yield None, span
                 continue
-            anchor = plain_line(body[start : found.start()])
+            anchor = plain_line(body[start : match.start()])
             yield Link(target, anchor or target), span
             # Links do not nest, so whatever is still open is no link; and to read
             # the words of a thousand nested ones would take forever.
@@ -156,14 +156,14 @@ def _links(
 
 
 def _target(
-    found: re.Match[str], words: str, references: Mapping[str, Mapping[str, Any]]
+    match: re.Match[str], words: str, references: Mapping[str, Mapping[str, Any]]
 ) -> str | None:
     """Where a closing bracket's link leads: by its own destination or by a reference."""
-    if found["target"] is not None:
-        return found["target"].removeprefix("<").removesuffix(">") or None
+    if match["target"] is not None:
+        return match["target"].removeprefix("<").removesuffix(">") or None
     if not references or len(words) > 999:
         return None
-    reference = references.get(normalizeReference(found["label"] or words))
+    reference = references.get(normalizeReference(match["label"] or words))
     return None if reference is None else str(reference["href"])
 
 
@@ -185,14 +185,14 @@ _NO_TAG = re.compile(r"[\d_/-]*+")
 def _tags(text: str, not_prose: list[tuple[int, int]]) -> Iterator[str]:
     spans = sorted(not_prose)
     starts = [start for start, _ in spans]
-    for found in _TAG.finditer(text):
-        tag = found[1].rstrip("/-").lstrip("/")
+    for match in _TAG.finditer(text):
+        tag = match[1].rstrip("/-").lstrip("/")
         if _NO_TAG.fullmatch(tag):
             continue
-        before = bisect_right(starts, found.start()) - 1
-        if before >= 0 and found.start() < spans[before][1]:
+        before = bisect_right(starts, match.start()) - 1
+        if before >= 0 and match.start() < spans[before][1]:
             continue
-        if not _in_address(text, found.start()):
+        if not _in_address(text, match.start()):
             yield tag
 
 

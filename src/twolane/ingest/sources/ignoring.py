@@ -95,9 +95,9 @@ class _Line:
     def matches(self, path: str, name: str) -> bool:
         if self.by_name:
             return self.regex.search(name) is not None
-        found = self.regex.match(path)
+        match = self.regex.match(path)
         # A match that ends early is about a folder above, which has been judged already.
-        return found is not None and found.end() == len(path)
+        return match is not None and match.end() == len(path)
 
 
 def _is_suffix(pattern: str) -> bool:

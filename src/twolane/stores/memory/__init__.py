@@ -12,9 +12,8 @@ from collections.abc import Callable
 from twolane.ports import Stores
 from twolane.stores.memory.documents import MemoryDocuments
 from twolane.stores.memory.lexical import MemoryLexical
-from twolane.stores.memory.maintenance import MemoryMaintenance
 from twolane.stores.memory.queue import MemoryQueue
-from twolane.stores.memory.state import State
+from twolane.stores.memory.state import MemoryMaintenance, State
 from twolane.stores.memory.tokens import MemoryTokens
 from twolane.stores.memory.vectors import MemoryVectors
 

@@ -14,8 +14,7 @@ from twolane.model.draft import Receipt
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, Stats, Stored
 from twolane.stores.memory.changing import forget_boilerplate, make
-from twolane.stores.memory.filtering import moment
-from twolane.stores.memory.scoping import in_scope, is_owned
+from twolane.stores.memory.matching import in_scope, is_owned, moment
 from twolane.stores.memory.state import State
 from twolane.text.names import path_ends_in
 from twolane.text.property_values import facts

@@ -9,8 +9,7 @@ from twolane.model.candidate import DocumentTerms, Frequencies, Match, Names
 from twolane.model.document import FIELDS, Prepared, Stems
 from twolane.model.scope import ANYWHERE, Scope, Word
 from twolane.ports.lexical import Likeness
-from twolane.stores.memory.matching import holds, stream
-from twolane.stores.memory.scoping import in_scope
+from twolane.stores.memory.matching import holds, in_scope, stream
 from twolane.stores.memory.state import State
 from twolane.stores.term_counts import TermCounter
 from twolane.stores.vocabulary import Vocabulary

@@ -1,14 +1,161 @@
-"""Whether a document's words meet a word or a clause."""
+"""Whether a document is in a scope, passes a filter, and meets a word or a clause."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import assert_never
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any, assert_never
 
+from twolane.model import deadlines
 from twolane.model.document import FIELDS, Document, Prepared, Stems
-from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Without, Word
+from twolane.model.scope import (
+    All,
+    Among,
+    Clause,
+    During,
+    Either,
+    Except,
+    Filter,
+    Having,
+    InField,
+    Near,
+    Part,
+    Phrase,
+    Scope,
+    Span,
+    Trait,
+    Valued,
+    Without,
+    Word,
+)
+from twolane.text.names import matches_any
+from twolane.text.property_values import Fact, facts
 from twolane.text.substrings import holds_literally, spread
 from twolane.text.tokens import fold
+
+
+def passes(prepared: Prepared, filter: Filter) -> bool:
+    """Whether the document is what the filter says."""
+    document = prepared.document
+    match filter:
+        case Among(trait, values):
+            return is_among(prepared, trait, values)
+        case During(time, start, end):
+            return happened(getattr(document, time.value), start, end)
+        case Having(part):
+            return bool(_part(prepared, part))
+        case Valued(name, spans):
+            held = [fact for fact in facts(document.properties) if fact.name == name]
+            return any(not spans or any(_within(fact, span) for span in spans) for fact in held)
+        case Except(inner):
+            return not passes(prepared, inner)
+        case _:
+            assert_never(filter)
+
+
+def is_among(prepared: Prepared, trait: Trait, values: Sequence[str]) -> bool:
+    """Whether the document has the trait with one of the values."""
+    document = prepared.document
+    match trait:
+        case Trait.KIND:
+            return document.kind in values
+        case Trait.COLLECTION:
+            return document.collection in values
+        case Trait.TAG:
+            return any(_tagged(document, tag) for tag in values)
+        case Trait.PATH:
+            return document.path is not None and matches_any(document.path, tuple(values))
+        case Trait.LANGUAGE:
+            return not set(values).isdisjoint(prepared.languages)
+        case _:
+            assert_never(trait)
+
+
+def happened(at: datetime | None, start: datetime | None, end: datetime | None) -> bool:
+    """Whether this was at `start` or later and before `end`; what never was is at no time."""
+    if at is None:
+        return False
+    if start is not None and moment(at) < moment(start):
+        return False
+    return end is None or moment(at) < moment(end)
+
+
+def moment(time: datetime) -> datetime:
+    """The time with a zone; one without is read as UTC, so that any two can be compared."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _tagged(document: Document, wanted: str) -> bool:
+    folded = fold(wanted)
+    held = [fold(tag) for tag in document.tags]
+    return any(tag == folded or tag.startswith(folded + "/") for tag in held)
+
+
+def _part(prepared: Prepared, part: Part) -> object:
+    if part == Part.BODY:
+        return prepared.chunks
+    if part == Part.LANGUAGE:
+        return prepared.languages
+    value = getattr(prepared.document, _NAMES.get(part, part.value))
+    # A moment is there whatever it says, and so is a path.
+    return value if part not in _THERE else value is not None
+
+
+_NAMES = {
+    Part.TAG: "tags",
+    Part.ALIAS: "aliases",
+    Part.HEADING: "headings",
+    Part.LINK: "links",
+    Part.ARGUMENT: "arguments",
+    Part.PROPERTY: "properties",
+}
+_THERE = (Part.PATH, Part.CREATED, Part.UPDATED, Part.USED)
+
+
+def _within(fact: Fact, span: Span) -> bool:
+    value: Any = getattr(fact, span.measure.value)
+    low: Any = span.low
+    high: Any = span.high
+    return (
+        value is not None
+        and (low is None or (value > low if span.above else value >= low))
+        and (high is None or (value < high if span.below else value <= high))
+    )
+
+
+def in_scope(prepared: Prepared, scope: Scope) -> bool:
+    """Whether the document counts for this scope; a hidden one never does.
+
+    TooSlow if the time of the question is over: whoever looks through all documents comes by here.
+    """
+    deadlines.check()
+    document = prepared.document
+    return (
+        not document.hidden
+        and (scope.archived or not document.archived)
+        and is_owned(document, scope)
+        and (not scope.collections or document.collection in scope.collections)
+        and (not scope.kinds or document.kind in scope.kinds)
+        and (not scope.documents or document.id in scope.documents)
+        and (not scope.languages or is_among(prepared, Trait.LANGUAGE, scope.languages))
+        and all(is_among(prepared, Trait.TAG, (tag,)) for tag in scope.tags)
+        and not is_among(prepared, Trait.TAG, scope.without_tags)
+        and (not scope.paths or is_among(prepared, Trait.PATH, scope.paths))
+        and _dated(prepared, scope)
+        and all(passes(prepared, one) for one in scope.filters)
+        and (scope.clause is None or meets(prepared, scope.clause))
+    )
+
+
+def is_owned(document: Document, scope: Scope) -> bool:
+    """Whether the document is the scope's owner's, or the scope has none."""
+    return scope.owner is None or document.owner == scope.owner
+
+
+def _dated(prepared: Prepared, scope: Scope) -> bool:
+    if scope.updated_from is None and scope.updated_before is None:
+        return True
+    return happened(prepared.document.updated, scope.updated_from, scope.updated_before)
 
 
 def holds(stems: Stems, word: Word) -> bool:

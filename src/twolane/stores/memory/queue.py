@@ -9,7 +9,7 @@ from twolane.model.document import Chunk, Document
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Pending, Progress
 from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
-from twolane.stores.memory.scoping import is_owned
+from twolane.stores.memory.matching import is_owned
 from twolane.stores.memory.state import Lease, Shelf, State
 
 

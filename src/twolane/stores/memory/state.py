@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from twolane.model.document import Boilerplate, Chunk, Collection, Document, Prepared
 from twolane.model.draft import Receipt
 from twolane.model.errors import StoreError
-from twolane.model.problem import FileRecord
+from twolane.model.problem import FileRecord, Problem
 from twolane.model.scope import Scope
 from twolane.model.space import Failure, Generation
 from twolane.model.tokens import Token
 from twolane.ports.vectors import Mean
-from twolane.stores.memory.scoping import in_scope
+from twolane.stores.memory.matching import in_scope
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
@@ -109,3 +109,34 @@ class State:
                 f"there is no generation {generation} (there is: {held}); "
                 "it was dropped or never opened, so open one for the space first"
             ) from None
+
+
+class MemoryMaintenance:
+    """The `Maintenance` port: there is nothing that could be damaged."""
+
+    location = ":memory:"
+
+    def degraded(self) -> str | None:
+        """Nothing: it needs nothing that could be missing."""
+        return None
+
+    def check(self) -> list[Problem]:
+        """Nothing: there is no file that could be damaged."""
+        return []
+
+    def repair(self) -> list[Problem]:
+        """Nothing: there is nothing to mend."""
+        return []
+
+    def settle(self) -> None:
+        """Nothing: nothing was left for later."""
+
+    def backup(self, target: str) -> None:
+        """Refuse, because there is no file to copy."""
+        raise StoreError(
+            f"the memory store has no file to copy to {target}; "
+            "keep the documents in a SQLite database to back them up"
+        )
+
+    def close(self) -> None:
+        """Nothing to release; calling it twice is harmless."""

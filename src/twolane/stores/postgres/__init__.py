@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from twolane.ports import Stores
-from twolane.stores.postgres.counting import counted
+from twolane.stores.postgres.conditions import Demands
 from twolane.stores.postgres.database import MOST_CONNECTIONS, Database
-from twolane.stores.postgres.demands import Demands
-from twolane.stores.postgres.documents import document_store
+from twolane.stores.postgres.documents import counted, document_store
 from twolane.stores.postgres.lexical import PostgresLexical
 from twolane.stores.postgres.maintenance import PostgresMaintenance
 from twolane.stores.postgres.outbox import ENGINE

@@ -13,10 +13,8 @@ from twolane.ports.documents import (
     RemoveCollection,
     RenameCollection,
 )
-from twolane.stores.postgres.database import Session
-from twolane.stores.postgres.document_rows import COLUMNS, STREAMS
-from twolane.stores.postgres.listening import CHANNEL
-from twolane.stores.postgres.writing import list_documents, write, write_tags
+from twolane.stores.postgres.database import CHANNEL, Session
+from twolane.stores.postgres.writing import COLUMNS, STREAMS, list_documents, write, write_tags
 from twolane.stores.sql.changing import (
     amend,
     collection_row,

@@ -9,11 +9,10 @@ from twolane.model.errors import BadInput
 from twolane.model.problem import Problem, ProblemCode
 from twolane.stores.postgres.changing import relist, stems_of
 from twolane.stores.postgres.database import Database, Session
-from twolane.stores.postgres.document_rows import STREAMS, path_end
 from twolane.stores.postgres.lexemes import vector
-from twolane.stores.postgres.nearest import EXACTLY, index_name, kind_of
 from twolane.stores.postgres.replica import Replica
-from twolane.stores.postgres.vectors import generations_of
+from twolane.stores.postgres.vectors import EXACTLY, generations_of, index_name, kind_of
+from twolane.stores.postgres.writing import STREAMS, path_end
 from twolane.stores.sql.generations import mend, strangers
 
 log = logging.getLogger("twolane")
@@ -109,6 +108,9 @@ _NEAR_INDEXES = """
 SELECT indexname FROM pg_indexes
 WHERE schemaname = 'twolane' AND indexname LIKE 'vectors\\_near\\_%'"""
 
+# What a server may use while it builds an index of vectors: enough for 200,000 passages of `use`.
+_BUILDING_MEMORY = "512MB"
+
 # Whoever builds indexes does it alone: "idx" as a number.
 _BUILDING = 0x696478
 
@@ -194,6 +196,8 @@ class PostgresMaintenance:
             if name in there or kind is None:
                 continue
             if session.rows(count, (one.number, EXACTLY + 1))[0][0] > EXACTLY:
+                # In what servers allow unless told otherwise it takes many times as long.
+                session.run(f"SET maintenance_work_mem = '{_BUILDING_MEMORY}'")
                 session.run(
                     _BUILD.format(
                         name=name,
@@ -202,6 +206,7 @@ class PostgresMaintenance:
                         generation=one.number,
                     ),
                 )
+                session.run("RESET maintenance_work_mem")
 
 
 def _settle_paths(session: Session) -> None:

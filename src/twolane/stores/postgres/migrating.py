@@ -27,6 +27,9 @@ _LOOK_SECONDS = 0.1
 # indexes while others write; each of its statements must be harmless when it runs again.
 _OUTSIDE = "-- outside of a transaction"
 
+# So long a step waits for a table: whoever comes after it waits for that table, too.
+LOCK_SECONDS = 5.0
+
 _HELD = "SELECT count(*), coalesce(max(number), 0) FROM twolane.migrations"
 
 
@@ -145,7 +148,8 @@ def _take(connection: Connection, step: Migration) -> None:
         connection.execute(note.encode())
         return
     try:
-        connection.execute(f"BEGIN;\n{step.text};\n{note};\nCOMMIT".encode())
+        begin = f"BEGIN;\nSET LOCAL lock_timeout = {round(LOCK_SECONDS * 1000)}"
+        connection.execute(f"{begin};\n{step.text};\n{note};\nCOMMIT".encode())
     except psycopg.Error:
         connection.execute("ROLLBACK")
         raise

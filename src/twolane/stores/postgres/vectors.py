@@ -1,23 +1,203 @@
-"""Generations and their vectors, in PostgreSQL with pgvector."""
+"""Generations and their vectors, in PostgreSQL with pgvector.
+
+What is near is found exactly where few passages count, through an index where many do.
+First documents are chosen, then their passages are looked at one by one: what is told of a
+document is computed from all of its passages, whichever way it was chosen.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from twolane.model.candidate import Neighbour
+from pgvector import Vector as Written
+
+from twolane.model.candidate import NearChunk, Neighbour
 from twolane.model.errors import BadVectors
 from twolane.model.scope import Scope
-from twolane.model.space import Generation, GenerationState, Space
 from twolane.ports.vectors import Mean, NewVector, PassageVector
-from twolane.stores.postgres.demands import Demands
-from twolane.stores.postgres.nearest import Question, as_array, neighbours
+from twolane.stores.postgres.conditions import Demands
+from twolane.stores.postgres.migrating import SCHEMA
+from twolane.stores.sql.filtering import Condition
 from twolane.stores.sql.generations import Generations, check, set_means
 from twolane.stores.sql.session import Database, Session
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
+
+# A generation of more passages than this gets an index: comparing all takes too long.
+EXACTLY = 20_000
+# The passages of so many documents are compared one by one in any case: none can be missed.
+FEW = 5_000
+# How many passages the index looks at for each question, at least; more find more of the nearest.
+_SEEN = 400
+# The index has four bytes a number up to here, and two bytes a number up to there.
+_WHOLE_NUMBERS, _HALF_NUMBERS = 2000, 4000
+
+# Documents in scope by their best passage, all passages compared.
+_SCAN = """
+SELECT v.document FROM vectors AS v JOIN documents AS d ON d.row = v.document
+WHERE v.generation = {generation} AND {condition}
+GROUP BY v.document, d.id HAVING max(-(v.embedding <#> ?)) >= ?
+ORDER BY max(-(v.embedding <#> ?)) DESC, d.id LIMIT ?"""
+
+# How many documents are in scope, counted no further than it matters: not at all without an index.
+_COUNT = """
+SELECT CASE WHEN to_regclass(?) IS NULL THEN 0 ELSE (SELECT count(*) FROM (
+    SELECT 1 FROM documents AS d WHERE {condition} LIMIT ?) AS counted) END"""
+
+# The nearest passages in scope, as the index of the generation finds them.
+_INDEXED = """
+SELECT v.document FROM vectors AS v JOIN documents AS d ON d.row = v.document
+WHERE v.generation = {generation} AND {condition}
+ORDER BY v.embedding::{kind}({dimensions}) <#> ?::{kind}({dimensions}) LIMIT ?"""
+
+# All passages of the documents that were chosen.
+_PASSAGES = """
+SELECT d.id, d.languages, v.position, -(v.embedding <#> ?), v.row
+FROM vectors AS v JOIN documents AS d ON d.row = v.document
+WHERE v.generation = {generation} AND v.document = ANY(ARRAY({chosen}))
+ORDER BY d.id, v.position"""
+
+# What lets the server use the index, for so many passages.
+_BY_INDEX = """
+SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
+       set_config('hnsw.ef_search', ?, true), set_config('enable_seqscan', 'off', true)"""
+
+_DETAILS = "SELECT row, embedding, sentences FROM vectors WHERE row = ANY(?)"
+
+
+# Rows of _PASSAGES by the document's id.
+_Passages = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a generation's vectors, as `VectorIndex.nearest` says it."""
+
+    generation: int
+    vector: Vector
+    condition: Condition
+    limit: int
+    floor: float
+    detail: int
+
+
+def index_name(generation: int) -> str:
+    """The name of the index of a generation's vectors."""
+    return f"vectors_near_{generation}"
+
+
+def kind_of(dimensions: int) -> str | None:
+    """The type under which vectors are indexed; None for those that no index takes."""
+    if dimensions <= _WHOLE_NUMBERS:
+        return "vector"
+    return "halfvec" if dimensions <= _HALF_NUMBERS else None
+
+
+def neighbours(session: Session, asked: Question) -> list[Neighbour]:
+    """Documents in scope by their best passage, best first, ties by id."""
+    if asked.limit <= 0:
+        return []
+    passages = _by_index(session, asked) if _is_large(session, asked) else None
+    return _told(session, asked, _by_scan(session, asked) if passages is None else passages)
+
+
+def _is_large(session: Session, asked: Question) -> bool:
+    condition, values = asked.condition
+    name = f"{SCHEMA}.{index_name(asked.generation)}"
+    ((count,),) = session.rows(_COUNT.format(condition=condition), (name, *values, FEW + 1))
+    return bool(count > FEW) and asked.limit < count
+
+
+def _by_scan(session: Session, asked: Question) -> _Passages:
+    condition, values = asked.condition
+    chosen = _SCAN.format(generation=asked.generation, condition=condition)
+    vector = Written(asked.vector)
+    bound = (*values, vector, asked.floor, vector, asked.limit)
+    return _passages(session, asked, chosen, bound)
+
+
+def _by_index(session: Session, asked: Question) -> _Passages | None:
+    """Passages of documents with the nearest ones; None where the index did not find enough.
+
+    A document may have several near passages, so more of these are asked for.
+    """
+    dimensions = len(asked.vector)
+    condition, values = asked.condition
+    chosen = _INDEXED.format(
+        generation=asked.generation,
+        condition=condition,
+        kind=kind_of(dimensions),
+        dimensions=dimensions,
+    )
+    near = asked.limit * 4
+    # The index goes on until there are enough in scope, nearest first.
+    session.rows(_BY_INDEX, (str(min(1000, max(_SEEN, near))),))
+    found = _passages(session, asked, chosen, (*values, Written(asked.vector), near))
+    session.run("SET LOCAL enable_seqscan = on")
+    return found if len(found) >= asked.limit else None
+
+
+def _passages(session: Session, asked: Question, chosen: str, values: Sequence[Any]) -> _Passages:
+    """All passages of the documents that a statement chooses, by id."""
+    statement = _PASSAGES.format(generation=asked.generation, chosen=chosen)
+    passages: _Passages = {}
+    for row in session.rows(statement, (Written(asked.vector), *values)):
+        passages.setdefault(row[0], []).append(row)
+    return passages
+
+
+def _told(session: Session, asked: Question, passages: _Passages) -> list[Neighbour]:
+    found = [one for own in passages.values() if (one := _neighbour(own)).similarity >= asked.floor]
+    found.sort(key=lambda one: (-one.similarity, one.id))
+    found = found[: asked.limit]
+    return _detailed(session, asked, found, passages) if asked.detail else found
+
+
+def _neighbour(passages: Sequence[Any]) -> Neighbour:
+    """A document by its best passage; whatever is told of all its passages is told here."""
+    id, languages, position, similarity, _ = min(passages, key=_nearness)
+    mean = sum(passage[3] for passage in passages) / len(passages)
+    return Neighbour(id, tuple(languages), position, float(similarity), float(mean))
+
+
+def _nearness(passage: Any) -> tuple[float, int]:
+    return -passage[3], passage[2]
+
+
+def _detailed(
+    session: Session,
+    asked: Question,
+    found: Sequence[Neighbour],
+    passages: _Passages,
+) -> list[Neighbour]:
+    """The same with the vector of the best passage, and so many of the nearest ones."""
+    nearest = {one.id: sorted(passages[one.id], key=_nearness)[: asked.detail] for one in found}
+    shown = [passage[4] for held in nearest.values() for passage in held]
+    details = {row: rest for row, *rest in session.rows(_DETAILS, (shown,))}
+    return [
+        replace(
+            one,
+            vector=as_array(details[nearest[one.id][0][4]][0]),
+            chunks=tuple(
+                NearChunk(position, float(similarity), bytes(details[row][1]))
+                for _, _, position, similarity, row in nearest[one.id]
+            ),
+        )
+        for one in found
+    ]
+
+
+def as_array(vector: object) -> Vector:
+    """A vector as the driver gives it, as one of ours that nobody else holds."""
+    import numpy as np
+
+    given = vector.to_numpy() if hasattr(vector, "to_numpy") else vector
+    return np.array(given, dtype=np.float32)
+
 
 # Whoever opens generations or changes their states does it alone.
 _ALONE = "LOCK TABLE generations IN SHARE ROW EXCLUSIVE MODE"
@@ -56,39 +236,15 @@ FROM vectors AS v JOIN documents AS d ON d.row = v.document
 WHERE v.generation = ? AND d.listed ORDER BY v.content_hash, d.id LIMIT ?"""
 
 
-class PostgresVectors:
-    """The VectorIndex port."""
+class PostgresVectors(Generations):
+    """The VectorIndex port; the index of a generation that is dropped goes when a store settles."""
 
     def __init__(
         self, database: Database, demands: Demands, clock: Callable[[], float] = time.time
     ) -> None:
-        self._db = database
+        super().__init__(database, "revision", _ALONE)
         self._clock = clock
         self._demands = demands
-        self._generations = generations_of(database)
-
-    def generations(self) -> list[Generation]:
-        """All generations, oldest first."""
-        return self._generations.all()
-
-    def open_generation(self, space: Space) -> Generation:
-        """The generation of this space, created if there is none; a retired one fills again."""
-        return self._generations.open(space)
-
-    def set_state(
-        self, states: Mapping[int, GenerationState | None], reason: str | None = None
-    ) -> None:
-        """Give generations other states, all at once for every reader; None drops one."""
-        # The index of one that is dropped goes when the store settles.
-        self._generations.set_state(states, reason)
-
-    def note_model(self, generation: int, name: str) -> str:
-        """Keep what a server called the model of this generation; the first name stays."""
-        return self._generations.note_model(generation, name)
-
-    def means(self, generation: int) -> dict[str, Mean]:
-        """What the generation's vectors were centred by, by language."""
-        return self._generations.means(generation)
 
     def add(
         self,
@@ -106,7 +262,7 @@ class PostgresVectors:
 
         def put(session: Session) -> None:
             session.run(_NOTE, (generation,))
-            space = self._generations.demand(session, generation).space
+            space = self.demand(session, generation).space
             if means is not None:
                 session.run(_KEEP_ONLY, (generation, [one.content_hash for one in fresh]))
                 set_means(session, generation, means)
@@ -142,7 +298,7 @@ class PostgresVectors:
 
         asked = np.asarray(vector, dtype=np.float32)
         with self._db.reading(scope) as session:
-            dimensions = self._generations.demand(session, generation).space.dimensions
+            dimensions = self.demand(session, generation).space.dimensions
             if asked.shape != (dimensions,):
                 raise BadVectors(
                     f"generation {generation} holds vectors of {dimensions} numbers, but the "

@@ -25,7 +25,7 @@ class Generations:
         self._all = f"SELECT number, space, state, reason, {revision}, answered_by FROM generations"
         self._alone = alone
 
-    def all(self) -> list[Generation]:
+    def generations(self) -> list[Generation]:
         """All generations, oldest first."""
         with self._db.reading() as session:
             return self.held(session)
@@ -44,7 +44,7 @@ class Generations:
                 return generation
         raise StoreError(f"there is no generation {number}; `twolane status` lists them")
 
-    def open(self, space: Space) -> Generation:
+    def open_generation(self, space: Space) -> Generation:
         """The generation of this space, created if there is none; a retired one fills again."""
 
         def find_or_make(session: Session) -> Generation:
@@ -69,11 +69,14 @@ class Generations:
 
     def set_state(
         self, states: Mapping[int, GenerationState | None], reason: str | None = None
-    ) -> dict[int, GenerationState | None]:
-        """Give generations other states, all at once for every reader; what was changed.
+    ) -> None:
+        """Give generations other states, all at once for every reader; None drops one."""
+        self.change_states(states, reason)
 
-        None drops one, and its vectors go with it.
-        """
+    def change_states(
+        self, states: Mapping[int, GenerationState | None], reason: str | None
+    ) -> dict[int, GenerationState | None]:
+        """The same; what was changed. Its vectors go with one that is dropped."""
 
         def change(session: Session) -> dict[int, GenerationState | None]:
             self._be_alone(session)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from twolane.model import deadlines
 from twolane.model.candidate import NearChunk, Neighbour
 from twolane.model.scope import Scope
-from twolane.model.space import Generation, GenerationState, Space
+from twolane.model.space import Generation, GenerationState
 from twolane.ports.vectors import Mean, NewVector, PassageVector
 from twolane.stores.sql.generations import Generations, check, set_means
 from twolane.stores.sql.session import Session
@@ -52,45 +52,37 @@ SELECT v.row, s.codes FROM vectors AS v JOIN sentences AS s
 WHERE v.row = ANY(?)"""
 
 
-class SqliteVectors:
+# A row number of vectors only grows.
+_GROWN = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vectors'), 0)"
+
+
+class SqliteVectors(Generations):
     """The VectorIndex port."""
 
     def __init__(
         self, database: Database, scoped: ScopedRows, clock: Callable[[], float] = time.time
     ) -> None:
-        self._db = database
+        super().__init__(database, _GROWN)
+        self._file = database
         self._clock = clock
         self._scoped = scoped
-        self._generations = generations_of(database)
         self._cached: dict[int, VectorCache] = {}
 
     def generations(self) -> list[Generation]:
         """All generations, oldest first; what is kept in memory of others is let go."""
-        held = self._generations.all()
+        held = super().generations()
         for gone in set(self._cached) - {one.number for one in held}:
             self._cached.pop(gone, None)
         return held
-
-    def open_generation(self, space: Space) -> Generation:
-        """The generation of this space, created if there is none; a retired one fills again."""
-        return self._generations.open(space)
 
     def set_state(
         self, states: Mapping[int, GenerationState | None], reason: str | None = None
     ) -> None:
         """Give generations other states, all at once for every reader; None drops one."""
-        for number, state in self._generations.set_state(states, reason).items():
+        for number, state in self.change_states(states, reason).items():
             if state in (None, GenerationState.RETIRED):
                 # Its vectors may take much memory, and searches are done with them.
                 self._cached.pop(number, None)
-
-    def note_model(self, generation: int, name: str) -> str:
-        """Keep what a server called the model of this generation; the first name stays."""
-        return self._generations.note_model(generation, name)
-
-    def means(self, generation: int) -> dict[str, Mean]:
-        """What the generation's vectors were centred by, by language."""
-        return self._generations.means(generation)
 
     def add(
         self,
@@ -105,7 +97,7 @@ class SqliteVectors:
             return
 
         def put(session: Session) -> None:
-            space = self._generations.demand(session, generation).space
+            space = self.demand(session, generation).space
             embedded_at: Mapping[str, float | None] = {}
             if means is not None:
                 # Vectors that are only centred anew were embedded when they were.
@@ -131,7 +123,7 @@ class SqliteVectors:
         """Documents in scope by their best chunk's dot product with `vector`, best first."""
         cache = self._cache(generation)
         # One snapshot, so that the rows in scope are rows that the matrix knows.
-        with self._db.reading() as session:
+        with self._file.reading() as session:
             with deadlines.unhurried():
                 cache.refresh(session.connection)
             allowed = self._scoped.rows(session, scope) if is_narrow(scope) else None
@@ -198,9 +190,8 @@ class SqliteVectors:
 
 
 def generations_of(database: Database) -> Generations:
-    """The generations of a file; a row number of vectors only grows."""
-    grown = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vectors'), 0)"
-    return Generations(database, grown)
+    """The generations of a file."""
+    return Generations(database, _GROWN)
 
 
 def _add(

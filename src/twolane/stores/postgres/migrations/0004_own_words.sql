@@ -3,7 +3,6 @@
 -- Row-level security would keep their indexes from being used. These views do not: what is read
 -- through them is, like everything behind the wall, what the transaction is about (`twolane.who`).
 -- Searches read the views; only what writes and mends reads the tables.
-SET LOCAL lock_timeout = '5s';
 
 CREATE VIEW own_words AS SELECT document, owner, words FROM words
 WHERE CASE (SELECT current_setting('twolane.who', true)) WHEN '*' THEN true
