@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from synthetic_library import Vectors
 
 _COLLECTIONS = ("locomo", "danetqa-ru", "qa-mix", "polyglot", "scifact")
-_EACH = 1_500
+_EACH = 300
 _SIZES = {"ten": 10, "thousand": 1_000, "hundred-thousand": 100_000}
+# As many documents as a search asks for.
+_POOL = 100
 # How far a copy is from its passage: similarities of .8, as passages about one thing have.
 _NOISE = 0.75
 
@@ -55,7 +57,7 @@ def measure(room: Room) -> Outcome:
     """Fill one generation for three owners, build its index, and ask both ways."""
     sizes = {name: min(size, room.size(size, 3_000)) for name, size in _SIZES.items()}
     embedder = UseEmbedder(chunker=CHUNKER)
-    real, queries = _real(embedder, room.size(_EACH, 60), room.size(40, 10))
+    real, queries = _real(embedder, room.size(_EACH, 60), room.size(20, 10))
     vectors = _many(real, sum(sizes.values()))
     if room.quick:
         vector_store.FEW = 500
@@ -172,7 +174,7 @@ def _asked(store: Stores, owner: str, query: Vectors) -> dict[str, float]:
         found, ms = _nearest(store, query, scope)
         vector_store.FEW = 1 << 40
         exact, exact_ms = _nearest(store, query, scope)
-        vector_store.FEW = 0
+        vector_store.FEW = _POOL
         forced, _ = _nearest(store, query, scope)
     finally:
         vector_store.FEW = few
@@ -186,6 +188,5 @@ def _asked(store: Stores, owner: str, query: Vectors) -> dict[str, float]:
 
 def _nearest(store: Stores, query: Vectors, scope: Scope) -> tuple[Sequence[str], float]:
     started = time.perf_counter()
-    # As many as a search asks for.
-    found = store.vectors.nearest(1, query, scope, limit=100)
+    found = store.vectors.nearest(1, query, scope, limit=_POOL)
     return [one.id for one in found[:10]], (time.perf_counter() - started) * 1e3

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from twolane.model.answer import Feature, Lane
 from twolane.model.candidate import Candidate
-from twolane.ranking.fusion import fuse
+from twolane.ranking.model import fuse
 
 BOTH = {Lane.LEXICAL: 1.0, Lane.DENSE: 1.0}
 

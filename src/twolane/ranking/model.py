@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from twolane.model.answer import Contribution, Feature
+from twolane.model.answer import Contribution, Feature, Lane
 from twolane.model.candidate import Candidate
 from twolane.model.space import Space
 from twolane.ranking.background import Usual
@@ -206,6 +206,25 @@ def likely(ranked: Sequence[Candidate], least: float) -> Sequence[Candidate]:
     if not least:
         return ranked
     return [one for one in ranked if one.relevance is None or one.relevance >= least]
+
+
+def fuse(
+    candidates: Sequence[Candidate], weights: Mapping[Lane, float], *, k: float
+) -> list[Candidate]:
+    """The candidates by `Σ weight / (k + rank)` over the lanes that brought them, ties by id.
+
+    Weighted reciprocal rank fusion, the baseline of the model: Cormack, Clarke and Büttcher,
+    "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods"
+    (SIGIR 2009).
+    """
+    for candidate in candidates:
+        candidate.contributions = tuple(
+            Contribution(lane, Feature.RANK, rank, weights[lane], weights[lane] / (k + rank))
+            for lane, rank in candidate.ranks.items()
+            if lane in weights
+        )
+        candidate.score = sum(one.share for one in candidate.contributions)
+    return sorted(candidates, key=lambda one: (-one.score, one.id))
 
 
 def _parallel(

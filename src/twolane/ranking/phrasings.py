@@ -14,9 +14,8 @@ from twolane.model import deadlines
 from twolane.model.answer import Feature, Mode
 from twolane.model.scope import Scope
 from twolane.query.intent import Intent
-from twolane.ranking.rankings import Ranking
+from twolane.ranking.rankings import Ranking, Wordings
 from twolane.ranking.search import Searcher
-from twolane.ranking.wordings import Wordings
 
 # What has one of these shapes names its document; other words could only blur it.
 NAMES = frozenset(

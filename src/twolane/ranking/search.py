@@ -45,19 +45,17 @@ from twolane.query.plan import Plan, plan_for
 from twolane.ranking.background import Background
 from twolane.ranking.duplicates import collapse_duplicates
 from twolane.ranking.exact import exact_candidates
-from twolane.ranking.fusion import fuse
 from twolane.ranking.identity import named_candidates
 from twolane.ranking.lanes import DenseLane, LaneResult, LexicalLane, in_time
-from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable
+from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable, fuse
 from twolane.ranking.model_files import known_model
 from twolane.ranking.parallel_documents import find_parallels
-from twolane.ranking.rankings import Ranking
+from twolane.ranking.rankings import Ranking, Wordings
 from twolane.settings import Settings
 
 if TYPE_CHECKING:
     # A search without stages imports none of it.
     from twolane.ranking.reranking import Reranking
-    from twolane.ranking.wordings import Wordings
 
 log = logging.getLogger("twolane")
 

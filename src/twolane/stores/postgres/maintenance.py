@@ -11,7 +11,7 @@ from twolane.stores.postgres.changing import relist, stems_of
 from twolane.stores.postgres.database import Database, Session
 from twolane.stores.postgres.lexemes import vector
 from twolane.stores.postgres.replica import Replica
-from twolane.stores.postgres.vectors import EXACTLY, generations_of, index_name, kind_of
+from twolane.stores.postgres.vectors import BUILT_WITH, EXACTLY, generations_of, index_name, kind_of
 from twolane.stores.postgres.writing import STREAMS, path_end
 from twolane.stores.sql.generations import mend, strangers
 
@@ -87,7 +87,8 @@ SELECT row, path FROM documents WHERE path_end IS NULL AND path IS NOT NULL LIMI
 
 _BUILD = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors
-USING hnsw ((embedding::{kind}({dimensions})) {kind}_ip_ops) WHERE generation = {generation}"""
+USING hnsw ((embedding::{kind}({dimensions})) {kind}_ip_ops) WITH ({built_with})
+WHERE generation = {generation}"""
 
 _TRIGRAMS = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS letters_of_{column} ON letters
@@ -204,6 +205,7 @@ class PostgresMaintenance:
                         kind=kind,
                         dimensions=one.space.dimensions,
                         generation=one.number,
+                        built_with=BUILT_WITH,
                     ),
                 )
                 session.run("RESET maintenance_work_mem")

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 EXACTLY = 20_000
 # The passages of so many documents are compared one by one in any case: none can be missed.
 FEW = 5_000
-# How many passages the index looks at for each question, at least; more find more of the nearest.
-_SEEN = 400
+# How many passages the index looks at for each question, the most that pgvector can.
+# Of the ten nearest of 30,000 vectors of `use`, 400 found .91 and these .975; with an index that
+# was built twice as carefully (BUILT_WITH) .96 and .995.
+_SEEN = 1000
+BUILT_WITH = "ef_construction = 128"
 # The index has four bytes a number up to here, and two bytes a number up to there.
 _WHOLE_NUMBERS, _HALF_NUMBERS = 2000, 4000
 
@@ -135,7 +138,7 @@ def _by_index(session: Session, asked: Question) -> _Passages | None:
     )
     near = asked.limit * 4
     # The index goes on until there are enough in scope, nearest first.
-    session.rows(_BY_INDEX, (str(min(1000, max(_SEEN, near))),))
+    session.rows(_BY_INDEX, (str(_SEEN),))
     found = _passages(session, asked, chosen, (*values, Written(asked.vector), near))
     session.run("SET LOCAL enable_seqscan = on")
     return found if len(found) >= asked.limit else None
