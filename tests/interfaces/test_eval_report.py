@@ -36,6 +36,7 @@ def test_one_file_with_everything(indexed: Cli, stored: list[Path], tmp_path: Pa
 def test_a_report_must_go_somewhere(indexed: Cli, stored: list[Path], tmp_path: Path) -> None:
     """Without a target, or with one that cannot be written, the exit code is 2."""
     assert "-o report.html" in indexed("eval", "report", stored[0], code=2).stderr
+    (tmp_path / "no").write_text("a file, no folder")
     nowhere = tmp_path / "no" / "r.html"
     assert "cannot be written" in indexed("eval", "report", stored[0], "-o", nowhere, code=2).stderr
 

@@ -203,7 +203,10 @@ def test_what_cannot_be_found(indexed: Cli, tmp_path: Path) -> None:
     """A missing file, a set without a vault and a vault that is gone each say what to do."""
     assert "nowhere.json" in indexed("eval", "run", "nowhere.json", code=2).stderr
     golden = write_golden(tmp_path / "notes.json")
-    assert "give the database to ask with --db" in indexed("eval", "run", golden, code=2).stderr
+    # It is asked of the library, where there is one.
+    assert "stored in" in indexed("eval", "run", golden, "--runs", tmp_path / "runs").stdout
+    nothing = indexed("eval", "run", golden, code=2, TWOLANE_DB=str(tmp_path / "no.db")).stderr
+    assert "name a database with --db" in nothing
     golden = write_golden(tmp_path / "gone.json", vault="gone")
     assert "is no folder" in indexed("eval", "run", golden, code=2).stderr
     empty = indexed("eval", "run", golden, "--db", tmp_path / "no.db", code=3).stderr

@@ -167,7 +167,9 @@ def test_saving_is_whole_or_not_at_all(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     assert list(folder.iterdir()) == [path]
     with pytest.raises(BadInput, match="cannot be written"):
-        save_golden(GoldenSet("n"), tmp_path / "no" / "set.json")
+        save_golden(GoldenSet("n"), path / "set.json")
+    save_golden(GoldenSet("n"), tmp_path / "new" / "set.json")
+    assert (tmp_path / "new" / "set.json").is_file()
 
 
 # ----------------------------------------------------------------------------- expected_urls

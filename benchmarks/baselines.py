@@ -1,8 +1,8 @@
 """Compare the search with what one would build in an afternoon, on the golden sets' `test` halves.
 
-    python benchmarks/peers.py           measure and store, then write table and chart
-    python benchmarks/peers.py --pages   only write them from what is stored
-    python benchmarks/peers.py --check   exit with 1 if they are not what is stored
+    python benchmarks/baselines.py           measure and store, then write table and chart
+    python benchmarks/baselines.py --pages   only write them from what is stored
+    python benchmarks/baselines.py --check   exit with 1 if they are not what is stored
 
 All get the same notes and, where they use meaning, the same model:
 SQLite's full-text search with its own stemming and BM25, any word; the nearest note by its whole
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
     text = README.read_text("utf-8")
     table = "\n\n".join((BEGIN, "\n".join(table_of(comparison)), END))
     text = text[: text.index(BEGIN)] + table + text[text.index(END) + len(END) :]
-    script = "benchmarks/peers.py --pages"
+    script = "benchmarks/baselines.py --pages"
     return written_or_checked(README, text, script, arguments) | written_or_checked(
         CHART, chart(comparison), script, arguments
     )
@@ -60,23 +60,23 @@ def _store(rows: dict[str, Any]) -> None:
     code = machine.code()
     means = {peer: sum(rows[name]["ndcg"][peer] for name in SETS) / len(SETS) for peer in PEERS}
     comparison = {
-        "name": "peers",
-        "command": "python benchmarks/peers.py",
+        "name": "baselines",
+        "command": "python benchmarks/baselines.py",
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "code": code,
         "versions": machine.versions(),
         "summary": {peer: round(mean, 4) for peer, mean in means.items()},
         "rows": rows,
     }
-    for old in (HERE / "results").glob("peers-*.json"):
+    for old in (HERE / "results").glob("baselines-*.json"):
         old.unlink()
-    file = HERE / "results" / f"peers-{code['commit']}.json"
+    file = HERE / "results" / f"baselines-{code['commit']}.json"
     file.write_text(json.dumps(comparison, indent=1) + "\n", "utf-8")
 
 
 def stored() -> dict[str, Any]:
     """The stored comparison."""
-    (file,) = (HERE / "results").glob("peers-*.json")
+    (file,) = (HERE / "results").glob("baselines-*.json")
     comparison: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return comparison
 
