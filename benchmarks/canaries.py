@@ -260,6 +260,8 @@ class World:
             names.tags.append(tag)
         (vault / f"{canary()}.md").write_bytes(b"\x00\x01" * 2000)
         (vault / f"{canary()}.md").write_text(f"---\nsearch: false\n---\n{canary()}\n", "utf-8")
+        (vault / f"{canary()}.md").symlink_to(folder / "outside.md")
+        (folder / "outside.md").write_text(canary(), "utf-8")
         self.library.index(vault)
         self.library.describe_collection(vault.name, description=f"Files about {canary()}.")
         names.collections.append(vault.name)

@@ -53,6 +53,8 @@ NAMES = (
     "hostile",
     "walk",
     "faults",
+    "command_kills",
+    "overload",
     "embedder_faults",
     "damage",
     "cluster",

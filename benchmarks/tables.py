@@ -1,9 +1,10 @@
-"""Write the page that shows the stored results; no figure on it is written by hand.
+"""Write the pages that show the stored results; no figure on them is written by hand.
 
     python benchmarks/tables.py [--check]
 
-Takes the newest result of each measurement and writes `docs/reference/benchmarks.md`.
-With `--check` it writes nothing, and exits with 1 if the page is not what the results say.
+Takes the newest result of each measurement and writes `docs/reference/benchmarks.md`, and the table
+of `docs/explanation/safety.md`.
+With `--check` it writes nothing, and exits with 1 if a page is not what the results say.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from typing import Any
 from pages import markdown_table, written_or_checked
 from run import NAMES, RESULTS
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "benchmarks.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = DOCS / "reference" / "benchmarks.md"
+SAFETY_PAGE = DOCS / "explanation" / "safety.md"
+
+# What was done to the product, and not how fast it is.
+SAFETY = ("command_kills", "kills", "damage", "faults", "leaks", "generated", "overload", "hostile")
+SAFETY += ("embedder_faults",)
+_BEGIN, _END = "<!-- Written by `python benchmarks/tables.py`. -->\n", "<!-- Until here. -->\n"
 
 Result = Mapping[str, Any]
 
@@ -35,16 +43,19 @@ everything waits its turn, and the column of CPU time says more about the code t
 The clock decides all the same whether a goal is met.
 Both sides run as a user would run them; a variable that told a library how many threads to take \
 stands before the command at the end of this page.
-The notes are synthetic: words follow Zipf's law over the vocabulary of the notes in this \
-repository, half of them English, four in ten Russian, one in ten both.
+The notes are synthetic, but for those of *Real notes*: words follow Zipf's law over the \
+vocabulary of the notes in this repository, half of them English, four in ten Russian, one in ten \
+both.
 This page says nothing about the quality of the answers.
 """
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write or check the page; return the exit code."""
-    made = page(newest(RESULTS))
-    return written_or_checked(PAGE, made, "benchmarks/tables.py", arguments)
+    """Write or check the pages; return the exit code."""
+    results = newest(RESULTS)
+    pages = {PAGE: page(results), SAFETY_PAGE: safety_page(results)}
+    script = "benchmarks/tables.py"
+    return max(written_or_checked(path, made, script, arguments) for path, made in pages.items())
 
 
 def newest(folder: Path) -> list[Result]:
@@ -67,17 +78,37 @@ def page(results: Sequence[Result]) -> str:
     return "\n".join(parts)
 
 
+def safety_page(results: Sequence[Result]) -> str:
+    """The page about safety, with what was measured."""
+    before, _, rest = SAFETY_PAGE.read_text("utf-8").partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    by_name = {result["name"]: result for result in results}
+    rows = [
+        (f"`{name}`", goal["what"], _bound(goal), _figure(goal["measured"], goal["unit"]), code)
+        for name in SAFETY
+        if name in by_name
+        for goal in by_name[name]["goals"]
+        for code in [f"{by_name[name]['code']['commit']}, {by_name[name]['started'][:10]}"]
+    ]
+    table = markdown_table(("measurement", "what", "goal", "measured", "code and day"), rows)
+    return f"{before}{_BEGIN}\n{table}\n{_END}{after}"
+
+
 def _goals(results: Sequence[Result]) -> str:
     rows = []
     for result in results:
         for goal in result["goals"]:
             unit = goal["unit"]
-            most, least = goal["at_most"], goal["at_least"]
-            bound = f"≤ {most:,g}" if most is not None else f"≥ {least:,g}"
             verdict = "yes" if goal["met"] else "**no**"
             measured, on_cpu = (_figure(goal[key], unit) for key in ("measured", "on_cpu"))
-            rows.append((goal["what"], f"{bound} {unit}", measured, on_cpu, verdict))
+            rows.append((goal["what"], _bound(goal), measured, on_cpu, verdict))
     return markdown_table(("what", "goal", "measured", "by CPU time", "met"), rows)
+
+
+def _bound(goal: Mapping[str, Any]) -> str:
+    most, least = goal["at_most"], goal["at_least"]
+    bound = f"≤ {most:,g}" if most is not None else f"≥ {least:,g}"
+    return f"{bound} {goal['unit']}"
 
 
 def _figure(value: float | None, unit: str) -> str:
@@ -88,7 +119,7 @@ def _figure(value: float | None, unit: str) -> str:
 
 
 def _section(result: Result) -> Iterator[str]:
-    yield f"## {result['name'].capitalize()}\n"
+    yield f"## {result['name'].replace('_', ' ').capitalize()}\n"
     yield "\n".join(_sentences(result["method"])) + "\n"
     for table in result["tables"]:
         yield f"{table['title']}:\n"

@@ -71,7 +71,7 @@ with Library(open_stores(db), settings, Writing()) as library:
 def measure(room: Room) -> Outcome:
     """Kill, fail and compete; every goal is a count of harm done."""
     vault = _vault(room.folder / "faults-notes", room.size(2_000, 200))
-    kills = _Kills(room.folder, vault, room.size(200, 10))
+    kills = _Kills(room.folder, vault, room.size(40, 10))
     kills.all()
     shaky = _failing(room.folder, vault)
     workers = _two_workers(room.folder, vault)

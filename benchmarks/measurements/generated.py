@@ -1,4 +1,4 @@
-"""Ten thousand requests that are generated from the server's own description.
+"""Twenty thousand requests that are generated from the server's own description.
 
 `twolane serve` runs over a small library; schemathesis makes requests from `/openapi.json`, by each
 limit of every parameter and at random, sensible ones and others, and checks each answer against the
@@ -33,7 +33,7 @@ def measure(room: Room) -> Outcome:
     with serving(path, variables, "--processes", "0") as server:
         words = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
         words += ["run", f"{server.address}/openapi.json", f"--checks={_CHECKS}", "--seed=1"]
-        words += [f"--max-examples={room.size(700, 15)}", "--warnings=off", "--no-color"]
+        words += [f"--max-examples={room.size(1_000, 15)}", "--warnings=off", "--no-color"]
         words += ["--phases=examples,coverage,fuzzing", "--continue-on-failure"]
         done = subprocess.run(
             words, env=variables, cwd=room.folder, capture_output=True, text=True, check=False
@@ -46,7 +46,7 @@ def measure(room: Room) -> Outcome:
     summary = done.stdout.rpartition("= SUMMARY =")[2][-1500:]
     return Outcome(
         goals=[
-            Goal("Generated requests", total, "", at_least=room.size(10_000, 300)),
+            Goal("Generated requests", total, "", at_least=room.size(20_000, 300)),
             Goal("Answers with 5xx other than 503", broken, "", at_most=0),
             Goal("Answers unlike the description", done.returncode, "", at_most=0),
         ],

@@ -1,8 +1,9 @@
-"""Ten thousand random requests of several owners: does anybody read a word of somebody else's?
+"""Twelve thousand random requests of several owners: does anybody read a word of somebody else's?
 
 `canaries` makes the library, the server and the requests: three owners and files that are nobody's,
 with a word of its own in every title, text, heading, tag, alias, path, URL, property, collection,
-argument, judgment and failure; five worlds with other words each, and 2,000 requests in each.
+argument, judgment and failure; six worlds with other words each, and 2,000 requests in each.
+Five of them are in a file, the last one is on a PostgreSQL server.
 Every endpoint and every tool is asked, with tokens of all capabilities; what an answer says is its
 body, its headers and its cursor.
 The same requests by a token without an owner show that canaries are noticed where they may be read.
@@ -14,6 +15,8 @@ import asyncio
 import logging
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from outcome import Goal, Outcome, Room, Table
@@ -21,8 +24,19 @@ from outcome import Goal, Outcome, Room, Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.canaries import described, expected, probe, world
+from tests.postgres_server import running
 
-_WORLDS = 5
+_WORLDS = 6
+
+
+@contextmanager
+def _database(seed: int) -> Iterator[str | None]:
+    """None for a file; the address of a database on a server for the last world."""
+    if seed < _WORLDS:
+        yield None
+        return
+    with running() as server, server.database() as url:
+        yield url
 
 
 def measure(room: Room) -> Outcome:
@@ -37,7 +51,7 @@ def measure(room: Room) -> Outcome:
     for seed in range(1, _WORLDS + 1):
         folder = room.folder / f"leaks-{seed}"
         folder.mkdir()
-        with world(folder, seed) as made:
+        with _database(seed) as db, world(folder, seed, db) as made:
             report = asyncio.run(probe(made, seed, each))
             whole = asyncio.run(probe(made, seed, each // 10, [made.anybody]))
         if report.leaks:

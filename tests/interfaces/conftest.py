@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import twolane as package
+from tests.interfaces import forking
 
 NOTES = {
     "garden/Tomatoes.md": """\
@@ -91,15 +91,20 @@ class Cli:
         """Run a command to its end; it must exit with `code` and without a traceback."""
         command = self.arguments(*words)
         command[1:1] = python
-        done = subprocess.run(
-            command,
-            input=stdin,
-            capture_output=True,
-            env={**self.environment, **environment},
-            cwd=self.home,
-            timeout=120,
-            check=False,
-        )
+        variables = {**self.environment, **environment}
+        done = None
+        if not python:
+            done = forking.run([*map(str, words)], variables, self.home, stdin, 120)
+        if done is None:
+            done = subprocess.run(
+                command,
+                input=stdin,
+                capture_output=True,
+                env=variables,
+                cwd=self.home,
+                timeout=120,
+                check=False,
+            )
         text = subprocess.CompletedProcess(
             done.args,
             done.returncode,
@@ -199,9 +204,7 @@ def _at(home: Path) -> Cli:
             "XDG_DATA_HOME": str(home / "data"),
             "XDG_CONFIG_HOME": str(home / "config"),
             "XDG_CACHE_HOME": str(home / "cache"),
-            "PYTHONPATH": str(Path(package.__file__).parents[1]),
-            "PYTHONWARNINGS": "error",
-            "LC_ALL": "C.UTF-8",
+            **forking.STARTING,
             "TWOLANE_EMBEDDING_EMBEDDER": "hashing",
         },
     )

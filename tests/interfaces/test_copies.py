@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -139,13 +141,21 @@ def test_the_log_of_a_damaged_database_is_kept(twolane: Cli, tmp_path: Path) -> 
 # -------------------------------------------------------------------------------------- unfinished
 
 
-def large(db: Path) -> None:
-    """A database that takes a while to be copied."""
-    with open_library(db, "none") as library:
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Puts a database somewhere that takes a while to be copied."""
+    made = tmp_path_factory.mktemp("large") / "large.db"
+    with open_library(made, "none") as library:
         library.save_all(
             Draft(f"d{n}", body=" ".join(f"word{n * k % 9973}" for k in range(200)))
-            for n in range(2000)
+            for n in range(1500)
         )
+
+    def put(db: Path) -> None:
+        db.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(made, db)
+
+    return put
 
 
 def names(folder: Path) -> list[str]:
@@ -153,23 +163,30 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_killed_backup_looks_like_none(twolane: Cli, tmp_path: Path) -> None:
+def test_a_killed_backup_looks_like_none(
+    twolane: Cli, tmp_path: Path, large: Callable[[Path], None]
+) -> None:
     """Whenever it is killed, there is a sound copy or none; the next run clears up."""
     large(twolane.db)
     folder = tmp_path / "copies"
     folder.mkdir()
     started = time.monotonic()
-    twolane("backup", folder / "whole.db")
+    subprocess.run(
+        twolane.arguments("backup", folder / "whole.db"),
+        env=dict(twolane.environment),
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
     takes = time.monotonic() - started
     left = 0
-    for n in range(12):
+    for n in range(9):
         copy = folder / f"copy{n}.db"
         with subprocess.Popen(
             twolane.arguments("backup", copy),
             env=dict(twolane.environment),
             stdout=subprocess.DEVNULL,
         ) as process:
-            time.sleep(takes * (n + 1) / 13)
+            time.sleep(takes * (n + 1) / 10)
             process.kill()
         left += any(".partial" in name for name in names(folder))
         if copy.exists():
@@ -200,7 +217,9 @@ def without_room(twolane: Cli, *words: str | Path) -> str:
     return done.stderr
 
 
-def test_a_backup_without_room_leaves_nothing(twolane: Cli, tmp_path: Path) -> None:
+def test_a_backup_without_room_leaves_nothing(
+    twolane: Cli, tmp_path: Path, large: Callable[[Path], None]
+) -> None:
     """Where a copy does not fit, there is no copy, and the message says why."""
     large(twolane.db)
     folder = tmp_path / "copies"
@@ -211,7 +230,9 @@ def test_a_backup_without_room_leaves_nothing(twolane: Cli, tmp_path: Path) -> N
     assert names(folder) == []
 
 
-def test_a_restore_without_room_leaves_the_database(twolane: Cli, tmp_path: Path) -> None:
+def test_a_restore_without_room_leaves_the_database(
+    twolane: Cli, tmp_path: Path, large: Callable[[Path], None]
+) -> None:
     """Where a copy does not fit beside the database, the database is as it was."""
     copy = tmp_path / "copy.db"
     large(copy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import psycopg
@@ -101,3 +103,27 @@ def test_a_copy_is_not_made_over_another_library(
     assert "holds a library already" in twolane("db", "copy", postgres_url, code=2).stderr
     assert "into itself" in twolane("db", "copy", twolane.db, "--db", twolane.db, code=2).stderr
     assert "name a file" in twolane("db", "copy", "mysql://x/y", code=2).stderr
+
+
+# Dies when the documents are copied, and the vectors are not.
+DYING = """
+import os, sys
+from twolane.interfaces.cli import main
+from twolane.library.copying import Copier
+Copier._copy_vectors = lambda *_: os._exit(9)
+sys.argv = ["twolane", *sys.argv[1:]]
+main()
+"""
+
+
+def test_a_copy_is_there_when_it_is_whole(twolane: Cli, vault: Path, tmp_path: Path) -> None:
+    """Until then it has another name, and what a killed process left under that is no matter."""
+    twolane("index", vault)
+    target = tmp_path / "copy.db"
+    words = [sys.executable, "-c", DYING, "db", "copy", str(target)]
+    died = subprocess.run(words, env=twolane.environment, cwd=twolane.home, check=False)
+    assert died.returncode == 9
+    assert not target.exists() and target.with_name("copy.db.part").exists()
+    assert "verified" in twolane("db", "copy", target).stdout
+    assert [one.name for one in tmp_path.glob("copy.db*")] == ["copy.db"]
+    assert twolane.where(TWOLANE_DB=str(target)).json("status")["documents"] == 4

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from twolane.interfaces.failures import exit_code, message
+from twolane.interfaces.failures import discreet, exit_code, message
 from twolane.model import errors
 
 
@@ -53,3 +53,21 @@ def test_bugs_are_not_dressed_up() -> None:
     """An error that nobody expects has no exit code, so that its traceback is seen."""
     with pytest.raises(LookupError):
         exit_code(ZeroDivisionError())
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("cannot write /home/ann/my notes/x.db: full", "cannot write x.db: full"),
+        ("http://10.0.0.5:8080/v1 answered 500: no", "the server answered 500: no"),
+        (
+            'cannot reach postgresql://ann@db.internal/x: connection to server at "10.0.0.5",'
+            " port 5432 failed",
+            "cannot reach the server: connection to server at the server failed",
+        ),
+        ("a and/or b, 1/2", "a and/or b, 1/2"),
+    ],
+)
+def test_strangers_are_told_no_place(told: str, shown: str) -> None:
+    """Neither where things are on the disk, nor which servers are asked."""
+    assert discreet(errors.TwolaneError(told)) == shown

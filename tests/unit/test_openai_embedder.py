@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -218,6 +220,28 @@ def test_a_server_that_hangs_is_given_up(server: Server) -> None:
     with pytest.raises(EmbedderUnavailable, match=r"did not answer within 0\.2 s"):
         one.embed_passages(["tea"])
     one.close()
+
+
+def test_a_request_that_hangs_does_not_hang_up_others(server: Server) -> None:
+    """Each request has a time of its own: one that began later is answered."""
+
+    def answer(body: dict[str, Any], number: int) -> Any:
+        time.sleep(3.0 if body["input"] == ["slow"] else 1.0)
+        return sound(body, number)
+
+    server.answer = answer
+    one = OpenAiEmbedder(
+        Endpoint(server.url, policy=RetryPolicy(seconds=2.0, tries=1)),
+        RequestOptions("tiny", DIMENSIONS),
+    )
+    with closing(one), ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(one.embed_passages, ["slow"])
+        time.sleep(1.5)
+        assert one.embed_passages(["tea"]).shape == (1, DIMENSIONS)
+        with pytest.raises(EmbedderUnavailable, match="did not answer"):
+            slow.result()
+    with pytest.raises(EmbedderUnavailable, match="not asked any more"):
+        one.embed_passages(["tea"])
 
 
 def test_a_server_that_is_not_there_is_named() -> None:

@@ -267,9 +267,11 @@ with indexed_library(folder / "notes", folder / "x.db") as library:
     assert not any(one.lane == "rerank" for r in answer.results for one in r.contributions)
     assert not library.status().stages.records
 names = ("twolane.ranking.reranking", "twolane.embedding.stages", "twolane.stores.stage_file",
-         "twolane.embedding.rerankers", "httpx", "onnxruntime")
+         "twolane.embedding.rerankers", "twolane.embedding.chat", "twolane.stores.side_file",
+         "twolane.ranking.expanding", "twolane.embedding.pipeline.summarizing",
+         "twolane.stores.feedback_file", "httpx", "onnxruntime")
 print([name for name in names if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-    assert not (tmp_path / "x.stages.db").exists()
+    assert not list(tmp_path.glob("x.stages.db*")) + list(tmp_path.glob("x.feedback.db*"))

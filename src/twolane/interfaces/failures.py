@@ -75,7 +75,7 @@ def discreet(error: TwolaneError) -> str:
     """What to tell somebody who need not know where things lie on this machine's disk."""
     location = getattr(error, "location", "")
     text = str(error).replace(location, "the database") if location else str(error)
-    return without_places(text)
+    return stranger_text(text)
 
 
 def without_places(text: str) -> str:
@@ -83,12 +83,17 @@ def without_places(text: str) -> str:
     return _PLACE.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], text)
 
 
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+]*://\S+", re.IGNORECASE)
+# The second is how PostgreSQL's driver names a server.
+_ADDRESS = re.compile(
+    r"\b[a-z][a-z0-9+]*://[^\s;,]*[^\s;,:.)]|\"[^\"\s]+\", port \d+", re.IGNORECASE
+)
 
 
 def for_strangers(degraded: Iterable[Degradation]) -> tuple[Degradation, ...]:
     """Why lanes could not run, without where our models and the servers that we ask are."""
-    return tuple(
-        replace(one, reason=without_places(_ADDRESS.sub("the server", one.reason)))
-        for one in degraded
-    )
+    return tuple(replace(one, reason=stranger_text(one.reason)) for one in degraded)
+
+
+def stranger_text(reason: str) -> str:
+    """A reason without paths on our disk and without addresses of the servers that we ask."""
+    return without_places(_ADDRESS.sub("the server", reason))

@@ -333,8 +333,12 @@ def test_a_database_that_does_not_answer_holds_nobody_up(postgres_url: str) -> N
 
 
 def test_nobody_is_told_where_models_and_servers_are(tmp_path: Path) -> None:
-    """Neither a folder on the disk nor an address, by any answer that names a missing lane."""
+    """Neither a folder on the disk nor an address, by any answer that tells what is missing."""
     addresses = ("search?q=a+cup+of+tea", "why?q=a+cup+of+tea&doc=a", "status?files=true")
+    addresses += ("why?q=tea&doc=vault/link.md",)
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "link.md").symlink_to(tmp_path / "on the disk" / "note.md")
     folder, nowhere = tmp_path / "on the disk" / "model", "http://127.0.0.1:1/v1"
     onnx = {"embedder": "onnx", "model": str(folder)}
     openai = {"embedder": "openai", "model": "m", "url": nowhere, "dimensions": 8}
@@ -343,19 +347,22 @@ def test_nobody_is_told_where_models_and_servers_are(tmp_path: Path) -> None:
             db=tmp_path / f"{number}.db", embedding=embedding, server={"requests_per_minute": 0}
         )
         with Library.open(settings=settings) as library:
-            library.save(Draft("a", title="Tea", body="Green tea."), scope=ANN)
+            library.save(Draft("a", title="Tea", body="Green tea."))
+            library.index(vault)
             with suppress(EmbedderUnavailable):
                 library.embed()
             may = (Capability.SEARCH, Capability.SEMANTIC)
-            _, secret = library.add_token("reader", owner="ann", capabilities=may)
-            caller = Caller("first", "ann", "reads", {"Authorization": f"Bearer {secret}"})
+            _, secret = library.add_token("reader", capabilities=may)
+            caller = Caller(NOBODY, None, "reads", {"Authorization": f"Bearer {secret}"})
             with closing(Auth(settings, library)) as auth:
                 application = Application(library, auth, settings)
                 asking = [Asked("", "GET", f"/api/{one}") for one in addresses]
                 asking.append(tool("status")(""))
+                asking.append(tool("why", doc="vault/link.md", query="tea")(""))
                 asking.append(tool("search", query="a cup of tea")(""))
                 said = [str(told(application, caller, one)) for one in asking]
                 application.close()
         assert "lane is missing" in said[-1] and "degraded" in said[0]
+        assert all("leads out of the folder" in said[at] for at in (2, 3, -2))
         for one in said:
             assert "on the disk" not in one and "127.0.0.1" not in one, one

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +17,7 @@ from twolane.interfaces.cli.guard import group
 from twolane.interfaces.cli.opening import PlainCall, open_library
 from twolane.interfaces.cli.options import require_utf8
 from twolane.model.errors import BadInput
-from twolane.settings import database_place
+from twolane.settings import Settings, database_place
 
 # A damaged database can have a problem per row; the first few say what is wrong.
 _MOST_PROBLEMS = 20
@@ -96,14 +98,32 @@ def copy(
     there = settings.changed(db=target)
     if there.db == settings.db:
         raise BadInput("a database cannot be copied into itself; name another one")
-    with open_library(settings) as library, open_library(there, create=True) as other:
+    with (
+        open_library(settings) as library,
+        _whole(there) as partial,
+        open_library(partial, create=True) as other,
+    ):
         done = library.copy_to(other)
-        location = other.location
     if not call.quiet:
         output.say(
-            f"{location}  {output.counted(done.documents, 'document')}, "
+            f"{database_place(there)}  {output.counted(done.documents, 'document')}, "
             f"{output.counted(done.vectors, 'vector')}, verified"
         )
+
+
+@contextmanager
+def _whole(there: Settings) -> Iterator[Settings]:
+    """Settings to write to; a new file gets its name when all of it is there."""
+    place = there.db
+    if not isinstance(place, Path) or place.exists():
+        yield there
+        return
+    part = place.with_name(f"{place.name}.part")
+    # A process that was killed may have left some of it.
+    for ending in ("", "-wal", "-shm"):
+        part.with_name(part.name + ending).unlink(missing_ok=True)
+    yield there.changed(db=part)
+    part.replace(place)
 
 
 class Engine(StrEnum):

@@ -8,12 +8,12 @@ from math import nan
 from typing import TYPE_CHECKING
 
 from twolane import __version__
-from twolane.interfaces.failures import for_strangers
+from twolane.interfaces.failures import for_strangers, stranger_text
 from twolane.interfaces.http.endpoints import Call, Reply, endpoint
 from twolane.interfaces.http.parameters import StatusParameters
 from twolane.interfaces.wire import indexing as wire
 from twolane.interfaces.wire.server import Health
-from twolane.library.completeness import StagesStanding
+from twolane.library.completeness import FileStatus, StagesStanding
 from twolane.model.errors import TwolaneError
 from twolane.model.scope import Capability
 
@@ -35,8 +35,16 @@ def status(call: Call, given: StatusParameters) -> Reply:
     if not call.may(Capability.ADMIN):
         # Where things lie on the server's disk is nobody else's business.
         found = replace(found, location="", lag=None, degraded=for_strangers(found.degraded))
+        files = files and [_discreet(one) for one in files]
         collections = [replace(one, root=None) for one in collections]
     return Reply(wire.status(found, files, collections))
+
+
+def _discreet(file: FileStatus) -> FileStatus:
+    """The same, without where a link leads or a model is."""
+    record = replace(file.record, reason=stranger_text(file.record.reason))
+    failure = file.failure and replace(file.failure, reason=stranger_text(file.failure.reason))
+    return replace(file, record=record, failure=failure)
 
 
 @_light("GET", "/healthz", "healthy", gives=Health, capability=None)

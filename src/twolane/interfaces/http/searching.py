@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from twolane.explain.diagnosis import Diagnosis
 from twolane.explain.similar import SimilarAnswer
-from twolane.interfaces.failures import for_strangers
+from twolane.interfaces.failures import for_strangers, without_places
 from twolane.interfaces.http.endpoints import Call, Measured, Reply, endpoint
 from twolane.interfaces.http.parameters import (
     Filters,
@@ -97,6 +97,11 @@ def why(call: Call, given: WhyParameters) -> Reply:
     diagnosis = call.library.why(
         given.q, given.doc, scope=_narrowed(call, given), mode=given.mode, limit=given.n
     )
+    if not call.may(Capability.ADMIN):
+        # A file that could not be read may tell where a link leads.
+        told = [replace(one, reason=without_places(one.reason)) for one in diagnosis.obstacles]
+        verdict = without_places(diagnosis.verdict)
+        diagnosis = replace(diagnosis, verdict=verdict, obstacles=tuple(told))
     return Reply(explain.why_answer(_discreet(call, diagnosis)), keep=not diagnosis.degraded)
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twolane.explain.diagnosis import suggested
-from twolane.interfaces.failures import for_strangers
+from twolane.interfaces.failures import for_strangers, without_places
 from twolane.interfaces.mcp import quoting
 from twolane.interfaces.mcp.quoting import NAME_TOKENS, bounded, cost, line, longest, name, quoted
 from twolane.results.excerpts import about, lines_of, section_ids
@@ -147,8 +147,8 @@ def reasons(diagnosis: Diagnosis, tokens: int) -> str:
     if diagnosis.id is None:
         # A file that gave no document.
         place = line(f"{diagnosis.collection}/{diagnosis.path}")
-    head = [f"{place}: {line(diagnosis.verdict, 2 * NAME_TOKENS)}"]
-    lines = [f"{one.kind.value}: {one.reason}" for one in diagnosis.obstacles]
+    head = [f"{place}: {line(without_places(diagnosis.verdict), 2 * NAME_TOKENS)}"]
+    lines = [f"{one.kind.value}: {without_places(one.reason)}" for one in diagnosis.obstacles]
     for one in diagnosis.opinions:
         rank = f"rank {one.rank} of {one.hits}" if one.rank else f"not among {one.hits}"
         reason = f" ({one.reason})" if one.reason else ""
