@@ -1,8 +1,9 @@
 """The same library in SQLite, PostgreSQL and memory: is it ranked alike?
 
 The first queries of the `dev` half of every golden set of ours, and of the public collections
-`locomo` and `danetqa-ru` where OPEN_COLLECTIONS names their folder: documents are indexed and embedded (`use`) in SQLite, and
-copied with their vectors into PostgreSQL and memory; then each is asked the same queries, hybrid.
+`locomo` and `danetqa-ru` where OPEN_COLLECTIONS names their folder.
+Documents are indexed and embedded (`use`) in SQLite, and copied with their vectors into PostgreSQL
+and memory; then each is asked the same queries, hybrid.
 Candidates are compared by all their features, results by nDCG@10 and by how many of the first ten
 are the same.
 A document that one store alone offers is counted apart: pools have an end, and what is equal to
