@@ -31,7 +31,7 @@ import httpx
 from twolane import Draft, Kind, Library, Scope, Settings
 from twolane.interfaces.http.app import Application
 from twolane.interfaces.http.auth import Auth
-from twolane.interfaces.http.paths import judgments_path
+from twolane.interfaces.http.judging import judgments_path
 from twolane.interfaces.http.routes import ENDPOINTS
 from twolane.interfaces.mcp.tools import TOOLS
 from twolane.model.scope import ANYWHERE, Capability

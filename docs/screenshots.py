@@ -24,23 +24,32 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 IMAGES = Path(__file__).resolve().parent / "images"
-SIZE = {"width": 1180, "height": 720}
+DESK, WIDE, PHONE = (1180, 720), (1440, 560), (390, 780)
 # Good enough to read, and small enough to keep.
 QUALITY = 60
 MOST_BYTES = 60_000
 
-# Picture → the page's address, the theme, and what must be there before it is taken.
+# Picture → the page's address, the theme, the size, and what must be there before it is taken.
 PICTURES = {
     "page-explanation": (
         "/?q=running a race&panel=explain&doc=notes/running/half marathon plan.md",
         "light",
+        DESK,
         "#drawer .drawing",
     ),
     "page-reader": (
         "/?q=помидоры в теплице&panel=read&doc=notes/garden/tomatoes.md&lines=18-22",
         "dark",
+        DESK,
         ".prose .passage",
     ),
+    "page-wide": (
+        "/?q=compost&panel=read&doc=notes/garden/compost.md",
+        "light",
+        WIDE,
+        ".prose",
+    ),
+    "page-phone": ("/?q=compost", "dark", PHONE, ".result"),
 }
 
 
@@ -51,8 +60,9 @@ def main() -> int:
     code = 0
     with _served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name, (path, theme, awaited) in PICTURES.items():
-            page = browser.new_page(viewport=SIZE, color_scheme=theme, locale="en-GB")
+        for name, (path, theme, (width, height), awaited) in PICTURES.items():
+            size = {"width": width, "height": height}
+            page = browser.new_page(viewport=size, color_scheme=theme, locale="en-GB")
             page.goto(address + path)
             page.wait_for_selector(".result")
             page.wait_for_selector(awaited)

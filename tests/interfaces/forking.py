@@ -30,16 +30,18 @@ STARTING = {
 _LONGEST = 100_000
 
 _SERVER = """
-import importlib, json, os, pkgutil, socket, sys
+import contextlib, importlib, json, os, pkgutil, socket, sys
 import apsw, numpy, rich.console, rich.table, typer
 import twolane
 from twolane.interfaces.cli import main
 
 # Models, servers and evaluation are left to those who need them.
-left_out = ("embedders", "rerankers", "postgres", "http", "mcp", "evaluation", "eval", "__main__")
+left_out = ("embedders", "rerankers", "postgres", "qdrant", "http", "mcp", "eval", "__main__")
 for module in pkgutil.walk_packages(twolane.__path__, "twolane."):
     if not any(f".{name}" in module.name for name in left_out):
-        importlib.import_module(module.name)
+        # A package that is not installed is missed by whoever needs it.
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module.name)
 
 import gc
 gc.collect()

@@ -30,7 +30,7 @@ def saved(twolane: Cli) -> Cli:
 def found(twolane: Cli, *words: str) -> list[str]:
     """Ids of what a search finds."""
     answer = twolane.json("search", *words, TWOLANE_EMBEDDING_EMBEDDER="none")
-    return sorted(one["id"] for one in answer["results"])
+    return sorted(result["id"] for result in answer["results"])
 
 
 def test_delete_restore_purge(saved: Cli) -> None:
@@ -43,7 +43,7 @@ def test_delete_restore_purge(saved: Cli) -> None:
     assert found(saved, "ant") == ["a", "vault/n.md"]
     saved("delete", "a", "b")
     told = json.loads(saved("purge", "--all", "--json").stdout)
-    assert [one["id"] for one in told["documents"]] == ["a", "b"]
+    assert [document["id"] for document in told["documents"]] == ["a", "b"]
     assert saved("undelete").stdout == ""
     for words in (("purge",), ("purge", "a", "--all"), ("undelete", "a"), ("delete", "ghost")):
         saved(*words, code=2)
@@ -94,3 +94,11 @@ def test_renaming_says_what_is_left(saved: Cli) -> None:
     done = saved("tag", "rename", "nobody", "x")
     assert "0 documents changed" in done.stdout
     assert "no document has the tag 'nobody'" in done.stderr
+
+
+def test_archiving_is_no_change_of_the_text(saved: Cli) -> None:
+    """When a document was modified stays as it was, into the archive and out of it."""
+    before = saved.json("get", "a")["updated"]
+    saved("archive", "a")
+    saved("unarchive", "a")
+    assert saved.json("get", "a")["updated"] == before

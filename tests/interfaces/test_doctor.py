@@ -23,7 +23,7 @@ def test_json(indexed: Cli) -> None:
     """The JSON lists every check and sums them up."""
     said = indexed.json("doctor")
     assert said["ok"] is True
-    assert {one["name"] for one in said["checks"]} >= {
+    assert {check["name"] for check in said["checks"]} >= {
         "settings",
         "engine",
         "database",

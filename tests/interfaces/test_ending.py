@@ -97,5 +97,5 @@ def test_a_slow_embedder_keeps_nobody(twolane: Cli, seconds: float) -> None:
         saved = slow("save", "-", "--id", "tea", stdin=b"Steep green tea at eighty degrees.")
         assert saved.stdout == "tea  saved\n"
         found = slow.json("search", "green tea")
-        assert [one["id"] for one in found["results"]] == ["tea"]
+        assert [result["id"] for result in found["results"]] == ["tea"]
         assert time.monotonic() - began < 20

@@ -49,7 +49,7 @@ def test_own_judgments_are_told_and_stored(twolane: Cli, golden: Path) -> None:
     assert not own_model(twolane).exists()
     found = fit(twolane, "--golden", golden)
     assert (found["embedder"], found["adopted"]) == ("hashing", None)
-    assert [one["basis"] for one in found["reports"]] == ["hybrid", "lexical", "semantic"]
+    assert [report["basis"] for report in found["reports"]] == ["hybrid", "lexical", "semantic"]
     stored = json.loads((twolane.home / found["file"]).read_text("utf-8"))
     assert stored["format"] == "twolane-fit/1"
     assert stored["reports"] == found["reports"]
@@ -68,7 +68,9 @@ def test_searches_use_what_was_adopted(twolane: Cli, golden: Path, vault: Path) 
     assert after["id"] == before["id"]
     assert after["score"] != before["score"]
     weights = found["reports"][0]["weights"]["own"]["features"]
-    told = {one["feature"]: one["weight"] for one in after["contributions"]}
+    told = {
+        contribution["feature"]: contribution["weight"] for contribution in after["contributions"]
+    }
     assert told and all(weights[name] == weight for name, weight in told.items())
     # Adopted once more they are fitted to what is in use, no longer to what came with the package.
     again = fit(twolane, "--golden", golden)

@@ -80,7 +80,7 @@ def test_saved_documents_count_like_files(twolane: Cli, folder: Path) -> None:
     later("save", "-", "--id", "s1", "--title", "Saved", stdin=b"An auk.")
     said = freshness(twolane, "--strict", code=1)
     assert said["missing"] == ["j1", "s1"]
-    states = {one["id"]: one for one in twolane.json("status", "--files")["files"] if one["id"]}
+    states = {file["id"]: file for file in twolane.json("status", "--files")["files"] if file["id"]}
     assert [states[id]["state"] for id in ("j1", "s1", "notes/a.md")] == [
         "pending",
         "pending",
@@ -90,7 +90,7 @@ def test_saved_documents_count_like_files(twolane: Cli, folder: Path) -> None:
     assert twolane.json("get", "s1")["embedded_at"] is None
     twolane("embed")
     assert freshness(twolane, "--strict")["stale"] is False
-    now = {one["id"]: one["embedded_at"] for one in twolane.json("status", "--files")["files"]}
+    now = {file["id"]: file["embedded_at"] for file in twolane.json("status", "--files")["files"]}
     assert now["s1"] > now["notes/a.md"] == states["notes/a.md"]["embedded_at"]
     assert twolane.json("get", "s1")["embedded_at"] == now["s1"]
 

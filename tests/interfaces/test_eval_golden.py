@@ -24,7 +24,7 @@ def test_build_makes_a_set_that_runs(indexed: Cli, tmp_path: Path) -> None:
     out = tmp_path / "mine.json"
     said = indexed("eval", "golden", "build", out, "--count", "8").stdout
     assert "queries (" in said
-    assert {one["category"] for one in queries(out)} >= {"title", "phrase"}
+    assert {query["category"] for query in queries(out)} >= {"title", "phrase"}
     indexed("eval", "golden", "check", out)
     indexed("eval", "golden", "check", out, "--db", indexed.db)
     done = indexed("eval", "run", out, "--runs", tmp_path / "r", "--json")

@@ -112,7 +112,7 @@ def test_several_folders(twolane: Cli, vault: Path, tmp_path: Path) -> None:
     first = write(tmp_path / "a" / "notes", {"one.md": "An okapi."})
     second = write(tmp_path / "b" / "notes", {"one.md": "A quagga."})
     report = twolane.json("index", first, second, vault)
-    assert [one["collection"] for one in report["collections"]] == [
+    assert [collection["collection"] for collection in report["collections"]] == [
         "notes",
         "notes-2",
         "Мои notes",

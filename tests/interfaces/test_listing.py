@@ -14,7 +14,7 @@ def listed(cli: Cli, *words: str) -> list[str]:
 
 def test_a_list_without_a_query(indexed: Cli) -> None:
     """A sort or a filter is enough, and an empty query lists everything."""
-    titles = [one["title"] for one in indexed.json("search", "--sort", "title")["results"]]
+    titles = [result["title"] for result in indexed.json("search", "--sort", "title")["results"]]
     assert titles == sorted(titles, key=str.casefold)
     assert len(titles) > 2
     assert set(listed(indexed, "")) == set(listed(indexed, "--sort", "updated"))
@@ -32,7 +32,7 @@ def test_pages(indexed: Cli) -> None:
     found, cursor = [], []
     for _ in range(len(whole)):
         page = indexed.json("search", "--sort", "title", "-n", "2", *cursor)
-        found += [one["path"] for one in page["results"]]
+        found += [result["path"] for result in page["results"]]
         if page["next"] is None:
             break
         cursor = ["--cursor", page["next"]]

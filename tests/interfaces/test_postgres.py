@@ -52,7 +52,9 @@ def test_searches_answer_as_they_do_from_a_file(filled: Cli, twolane: Cli, vault
         ("tomatos",),
     ):
         answers = [cli.json("search", *words) for cli in (filled, local)]
-        found = [[(one["id"], one["lines"]) for one in each["results"]] for each in answers]
+        found = [
+            [(result["id"], result["lines"]) for result in each["results"]] for each in answers
+        ]
         assert found[0] == found[1], words
         assert found[0], words
 

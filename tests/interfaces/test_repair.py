@@ -164,7 +164,7 @@ def test_a_backup_of_a_library_in_use_is_whole(notes: Path, tmp_path: Path) -> N
         (notes / "later.md").write_text("# Later")
         live.index(notes)
     with open_library(tmp_path / "copy.db") as copy:
-        assert {one.title for one in copy.documents()} == {"Tea", "Bread", "Fern"}
+        assert {document.title for document in copy.documents()} == {"Tea", "Bread", "Fern"}
         assert copy.check() == []
 
 
@@ -269,4 +269,4 @@ def test_doctor_tells_programs_what_it_mended(twolane: Cli, notes: Path) -> None
     harm(twolane.db, DAMAGES["wrong totals"])
     said = json.loads(twolane("doctor", "--fix", "--json").stdout)
     assert said["ok"] is True
-    assert "mended" in {one["name"] for one in said["checks"]}
+    assert "mended" in {check["name"] for check in said["checks"]}

@@ -115,7 +115,10 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     assert result["updated"].endswith("+00:00")
     assert "<mark>" in result["title_html"]
     assert "<mark>tea</mark>" in result["snippet"]
-    assert {one["lane"] for one in result["contributions"]} >= {"lexical", "dense"}
+    assert {contribution["lane"] for contribution in result["contributions"]} >= {
+        "lexical",
+        "dense",
+    }
     assert set(result["contributions"][0]) == {
         "lane",
         "feature",
@@ -236,8 +239,8 @@ def test_copies_are_named_and_say_so(twolane: Cli, tmp_path: Path) -> None:
     assert "1 copy: vault/old/mill.md" in said
     assert "a copy of vault/mill.md, so it comes after other documents" in said
     found = json.loads(twolane("search", "tide mill", "--mode", "lexical", "--json").stdout)
-    assert [one["path"] for one in found["results"]] == ["mill.md", "pond.md", "old/mill.md"]
-    assert [one["copy_of"] for one in found["results"]] == [None, None, "vault/mill.md"]
+    assert [result["path"] for result in found["results"]] == ["mill.md", "pond.md", "old/mill.md"]
+    assert [result["copy_of"] for result in found["results"]] == [None, None, "vault/mill.md"]
     assert found["results"][0]["copies"] == ["vault/old/mill.md"]
 
 
@@ -325,7 +328,9 @@ def test_a_lane_that_cannot_run_is_named(
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("warning: ")
     assert "dense" in done.stderr
-    assert [one["lane"] for one in broken.json("search", "green tea")["degraded"]] == ["dense"]
+    assert [
+        degradation["lane"] for degradation in broken.json("search", "green tea")["degraded"]
+    ] == ["dense"]
     assert "did not run" in broken("search", "green tea", "--explain").stdout
     assert broken("search", "green tea", "-q").stderr == ""
 
@@ -390,7 +395,7 @@ def test_the_real_model_finds_by_meaning_and_across_languages(twolane: Cli, vaul
     assert answer["results"][0]["path"] == "kitchen/green tea.md"
     assert answer["degraded"] == []
     crossing = real.json("search", "compost heap with worms", "-n", "2")
-    assert "garden/Компост.md" in [one["path"] for one in crossing["results"]]
+    assert "garden/Компост.md" in [result["path"] for result in crossing["results"]]
 
 
 def test_a_tag_that_no_document_has_is_told(indexed: Cli) -> None:

@@ -62,7 +62,7 @@ def test_unlikely_results_are_not_shown(many: Cli) -> None:
     """Results below the model's line are only counted."""
     query = ("search", "quagga mill children tea", "--mode", "lexical")
     found = many.json(*query)
-    unlikely = [one["title"] for one in found["results"] if one["relevance"] < 0.025]
+    unlikely = [result["title"] for result in found["results"] if result["relevance"] < 0.025]
     assert unlikely
     done = many(*query)
     assert titles(done.stdout)[0] == "Mill"

@@ -12,7 +12,7 @@ MEANINGS = {name: one.metadata["meaning"] for name, one in DECLARED.items()}
 
 def test_every_setting_is_shown(twolane: Cli) -> None:
     """Each setting has its name, value, origin and meaning in JSON, and with --all in text."""
-    said = {one["name"]: one for one in twolane.json("settings")["settings"]}
+    said = {setting["name"]: setting for setting in twolane.json("settings")["settings"]}
     assert {name: one["meaning"] for name, one in said.items()} == MEANINGS
     limit, embedder = said["search.limit"], said["embedding.embedder"]
     assert (limit["value"], limit["origin"]) == (20, "default")
@@ -54,7 +54,7 @@ def test_where_a_value_comes_from(twolane: Cli, tmp_path: Path) -> None:
     text = '[search]\nlimit = 7\n[embedding]\nembedder = "none"\n'
     write(file.parent, {file.name: text})
     said = twolane.json("settings", "--db", tmp_path / "x.db")
-    found = {one["name"]: (one["value"], one["origin"]) for one in said["settings"]}
+    found = {setting["name"]: (setting["value"], setting["origin"]) for setting in said["settings"]}
     assert said["file"] == str(file)
     assert found["search.limit"] == (7, str(file))
     assert found["embedding.embedder"] == ("hashing", "environment")

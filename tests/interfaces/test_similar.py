@@ -38,7 +38,7 @@ def test_json(cooked: Cli) -> None:
     said = cooked.json("similar", "Soup")
     assert set(said) == {"id", "title", "generation", "degraded", "took_ms", "results"}
     assert (said["id"], said["title"], said["generation"]) == ("vault/soup.md", "Soup", 1)
-    assert [one["path"] for one in said["results"]][-1] == "chess.md"
+    assert [result["path"] for result in said["results"]][-1] == "chess.md"
     first = said["results"][0]
     assert set(first) == {
         "file",
@@ -65,14 +65,14 @@ def test_without_linked_ones(cooked: Cli) -> None:
     """--exclude-linked leaves out what is linked in either direction."""
     for reference, missing in (("soup.md", "stock.md"), ("stock.md", "soup.md")):
         said = cooked.json("similar", reference, "--exclude-linked")
-        assert missing not in [one["path"] for one in said["results"]]
+        assert missing not in [result["path"] for result in said["results"]]
         assert len(said["results"]) == 2
 
 
 def test_filters(cooked: Cli) -> None:
     """The filters are those of a search; the document itself need not pass them."""
     said = cooked.json("similar", "soup.md", "--tag", "kitchen")
-    assert [one["path"] for one in said["results"]] == ["stock.md"]
+    assert [result["path"] for result in said["results"]] == ["stock.md"]
 
 
 def test_without_vectors(twolane: Cli, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_without_vectors(twolane: Cli, tmp_path: Path) -> None:
     assert done.stdout.startswith("1. Stock\n")
     assert "the words decide" in done.stderr
     said = twolane.json("similar", "soup.md")
-    assert [one["lane"] for one in said["degraded"]] == ["dense"]
+    assert [degradation["lane"] for degradation in said["degraded"]] == ["dense"]
     assert said["results"][0]["passages"] is None
 
 

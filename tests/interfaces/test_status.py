@@ -19,7 +19,7 @@ def test_json_has_the_keys_of_the_contract(indexed: Cli) -> None:
     assert said["db"] == str(indexed.db)
     assert said["bytes"] > 0
     assert said["degraded"] == []
-    assert [one["name"] for one in said["collections"]] == ["Мои notes"]
+    assert [collection["name"] for collection in said["collections"]] == ["Мои notes"]
     assert "files" not in said
 
 
@@ -51,7 +51,7 @@ def test_each_file_says_how_far_it_is(twolane: Cli, vault: Path) -> None:
     twolane("index", vault)
     write(vault, {"new.md": "A quagga.\n", "blob.md": b"\x00\x01\x02" * 100})
     twolane("index", vault, "--no-wait")
-    files = {one["path"]: one for one in twolane.json("status", "--files")["files"]}
+    files = {file["path"]: file for file in twolane.json("status", "--files")["files"]}
     assert {path: one["state"] for path, one in files.items()} == {
         "garden/Tomatoes.md": "embedded",
         "garden/Компост.md": "embedded",
@@ -72,8 +72,8 @@ def test_without_vectors_files_are_indexed(twolane: Cli, vault: Path) -> None:
     """Before there are any vectors a file counts as indexed, and the missing lane is named."""
     twolane("index", vault, "--no-wait")
     said = twolane.json("status", "--files")
-    assert {one["state"] for one in said["files"]} == {"indexed", "skipped"}
-    assert [one["lane"] for one in said["degraded"]] == ["dense"]
+    assert {file["state"] for file in said["files"]} == {"indexed", "skipped"}
+    assert [degradation["lane"] for degradation in said["degraded"]] == ["dense"]
     assert "dense lane" in twolane("status").stdout
 
 

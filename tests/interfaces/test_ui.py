@@ -20,7 +20,7 @@ import pyte
 import pytest
 
 from tests.interfaces.conftest import Cli
-from twolane.interfaces.cli.live import edited, stepped
+from twolane.interfaces.cli.ui import edited, stepped
 from twolane.model.answer import Mode
 
 DOWN, UP = b"\x1bOB", b"\x1bOA"

@@ -80,7 +80,7 @@ def test_json(indexed: Cli) -> None:
     assert set(said) == KEYS
     assert (said["rank"], said["standing"], said["limit"]) == (1, "shown", 2)
     assert said["title"] == "Pruning tomatoes"
-    assert {"lexical", "dense"} <= {one["lane"] for one in said["opinions"]}
+    assert {"lexical", "dense"} <= {opinion["lane"] for opinion in said["opinions"]}
     assert set(said["opinions"][0]) == {
         "lane",
         "hits",
@@ -142,7 +142,7 @@ def test_a_new_file(twolane: Cli, vault: Path) -> None:
 def test_words_alone(indexed: Cli) -> None:
     """Without meaning only the words are judged, and the passage is the one with them."""
     said = indexed.json("why", "scissors", "garden/Tomatoes.md", "--mode", "lexical")
-    assert "dense" not in [one["lane"] for one in said["opinions"]]
+    assert "dense" not in [opinion["lane"] for opinion in said["opinions"]]
     assert said["passage"]["heading"] == ["Tools"]
     assert said["passage"]["similarity"] is None
 

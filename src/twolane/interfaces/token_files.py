@@ -41,7 +41,7 @@ def take_over(library: Library, settings: Settings) -> None:
 
 def _read(path: Path) -> list[Token]:
     try:
-        return [_token(one) for one in _fields(path.read_text("utf-8"))]
+        return [_token(field) for field in _fields(path.read_text("utf-8"))]
     except (ValueError, KeyError, TypeError, BadInput) as error:
         raise BadInput(
             f"{path} is not a file of tokens; repair it, or remove it and make new tokens"
@@ -53,7 +53,7 @@ def _fields(text: str) -> list[Mapping[str, Any]]:
     held = json.loads(text)
     if held["format"] != _FORMAT:
         raise ValueError(held["format"])
-    return [{name: one[name] for name in _FIELDS} for one in held["tokens"]]
+    return [{name: token[name] for name in _FIELDS} for token in held["tokens"]]
 
 
 def _token(fields: Mapping[str, Any]) -> Token:

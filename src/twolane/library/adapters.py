@@ -110,9 +110,9 @@ def vault_source(
 
     root = folder.resolve()
     nested = [
-        Nested(path, one.name, one.include or settings.index.include)
-        for one in others
-        if (path := path_below(root, one)) is not None
+        Nested(path, other.name, other.include or settings.index.include)
+        for other in others
+        if (path := path_below(root, other)) is not None
     ]
     return VaultSource(
         folder,

@@ -149,7 +149,7 @@ _Told = tuple[str | None, FileRecord]
 
 
 def _records(known: Mapping[str, Known], owner: str | None) -> list[_Told]:
-    records = {one.path: one for one in file_records(known, owner)}
+    records = {file_record.path: file_record for file_record in file_records(known, owner)}
     return [(known[path].id, record) for path, record in records.items()]
 
 

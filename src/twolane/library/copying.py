@@ -124,16 +124,16 @@ class Copier:
         mine, theirs = self._stores.vectors, self._target.vectors
         states: dict[int, GenerationState | None] = {}
         count = 0
-        for one in mine.generations():
-            number = theirs.open_generation(one.space).number
-            states[number] = one.state
-            if one.answered_by:
-                theirs.note_model(number, one.answered_by)
-            means = mine.means(one.number)
+        for generation in mine.generations():
+            number = theirs.open_generation(generation.space).number
+            states[number] = generation.state
+            if generation.answered_by:
+                theirs.note_model(number, generation.answered_by)
+            means = mine.means(generation.number)
             if means:
                 theirs.add(number, [], means=means)
             for some in self._batches(ids):
-                new = self._new_vectors(one.number, some)
+                new = self._new_vectors(generation.number, some)
                 theirs.add(number, new.values())
                 count += len(new)
         if states:

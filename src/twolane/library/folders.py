@@ -142,7 +142,9 @@ class Folders:
         """
         documents = self._stores.documents
         others = [one for one in documents.collections() if one.name != collection.name]
-        pairs = [(collection, one) for one in others] + [(one, collection) for one in others]
+        pairs = [(collection, other) for other in others] + [
+            (other, collection) for other in others
+        ]
         for outer, inner in pairs:
             path = path_below(Path(outer.root), inner) if outer.root is not None else None
             if path is None:

@@ -56,7 +56,7 @@ def unit(name: str) -> dict[str, str]:
 def known_options(words: list[str]) -> bool:
     """Whether the program has the command and each option of a command line."""
     commands: Any = typer.main.get_command(app_for())
-    options = {one for given in commands.commands[words[0]].params for one in given.opts}
+    options = {opt for given in commands.commands[words[0]].params for opt in given.opts}
     return {word for word in words[1:] if word.startswith("-")} <= options
 
 
@@ -71,7 +71,7 @@ def test_every_file_is_documented(file: Path) -> None:
 def test_the_image_is_built_from_what_the_wheel_is_built_from() -> None:
     """All that the package is made of is copied, and every extra that is installed is one."""
     copied = [value.split()[:-1] for name, value in instructions() if name == "COPY"]
-    assert {one for words in copied for one in words} >= set(BUILT_FROM)
+    assert {word for words in copied for word in words} >= set(BUILT_FROM)
     extras = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
     built = yaml.safe_load(read(DEPLOY / "cluster.yaml"))["x-twolane"]["build"]
     wanted = re.search(r"^ARG EXTRAS=([\w,]+)$", read(DEPLOY / "Dockerfile"), re.MULTILINE)

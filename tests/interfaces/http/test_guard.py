@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.interfaces.http.conftest import Server
-from twolane.interfaces.http.guard import Guard
+from twolane.interfaces.http.auth import Guard
 from twolane.interfaces.http.problems import HttpProblem
 
 

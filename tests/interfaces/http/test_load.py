@@ -19,8 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.http.conftest import Server, serving
-from twolane.interfaces.http.admission import Admission
-from twolane.interfaces.http.limits import Rates
+from twolane.interfaces.http.admission import Admission, Rates
 from twolane.interfaces.http.problems import HttpProblem
 
 
@@ -130,7 +129,7 @@ def test_too_many_requests(indexed: Cli, tmp_path: Path) -> None:
     """A client over its rate gets 429 with Retry-After."""
     with serving(indexed, tmp_path, TWOLANE_SERVER_REQUESTS_PER_MINUTE="5") as running:
         answers = [running.client.get("/api/tags") for _ in range(8)]
-    codes = [one.status_code for one in answers]
+    codes = [answer.status_code for answer in answers]
     assert codes[:5] == [200] * 5
     assert codes[7] == 429
     assert int(answers[7].headers["retry-after"]) >= 1
@@ -331,10 +330,13 @@ def test_a_search_without_end_is_answered(tmp_path: Path) -> None:
         for _ in range(4):
             answer = client.get("/api/search?q=endless", timeout=20)
             assert answer.status_code == 200
-            lanes = {one["lane"]: one["reason"] for one in answer.json()["degraded"]}
+            lanes = {
+                degradation["lane"]: degradation["reason"]
+                for degradation in answer.json()["degraded"]
+            }
             assert "longer than 0.5 s" in lanes["lexical"]
         degraded = client.get("/api/search?q=tea", timeout=20).json()["degraded"]
-        assert "lexical" not in [one["lane"] for one in degraded]
+        assert "lexical" not in [degradation["lane"] for degradation in degraded]
 
 
 def test_what_hangs_does_not_keep_the_server() -> None:

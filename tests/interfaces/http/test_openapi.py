@@ -37,7 +37,7 @@ def test_it_explains_itself(described: dict[str, Any]) -> None:
     for path in described["paths"].values():
         for operation in path.values():
             assert operation["summary"]
-            assert all(one["description"] for one in operation["parameters"])
+            assert all(parameter["description"] for parameter in operation["parameters"])
             assert {"400", "429"} <= set(operation["responses"])
 
 
@@ -127,7 +127,9 @@ def test_conditions_are_described(described: dict[str, Any]) -> None:
     """Reads take `If-None-Match`; what replaces or deletes a document takes `If-Match`."""
     told = {
         operation["operationId"]: {
-            one["name"] for one in operation["parameters"] if one["in"] == "header"
+            parameter["name"]
+            for parameter in operation["parameters"]
+            if parameter["in"] == "header"
         }
         for path in described["paths"].values()
         for operation in path.values()

@@ -34,7 +34,7 @@ from benchmarks.canaries import (
 from twolane import Draft, Library, Scope, Settings
 from twolane.interfaces.http.app import Application
 from twolane.interfaces.http.auth import Auth
-from twolane.interfaces.http.paths import judgments_path
+from twolane.interfaces.http.judging import judgments_path
 from twolane.model.errors import BadInput, EmbedderUnavailable, NotYours
 from twolane.model.scope import Capability
 
@@ -60,7 +60,7 @@ def test_no_answer_holds_a_word_of_others(tmp_path: Path, seed: int) -> None:
         assert report.own > 100
         # And who may see everything is told canaries, so that they would be noticed.
         whole = asyncio.run(probe(made, seed, 150, [made.anybody]))
-        assert len({one.asked.what for one in whole.leaks}) > 8
+        assert len({leak.asked.what for leak in whole.leaks}) > 8
 
 
 def test_nor_does_one_from_postgresql(tmp_path: Path, postgres_url: str) -> None:
@@ -92,7 +92,7 @@ def told(made: World | Application, caller: Caller, asked: Asked) -> tuple[int, 
 
 def caller_of(made: World, owner: str = "first", may: str = "all") -> Caller:
     """Somebody's token."""
-    return next(one for one in made.callers if (one.owner, one.may) == (owner, may))
+    return next(caller for caller in made.callers if (caller.owner, caller.may) == (owner, may))
 
 
 def at(pattern: str) -> Callable[[str], Asked]:
@@ -206,8 +206,11 @@ def test_status_counts_what_is_theirs(two: World) -> None:
     status, said = told(two, caller_of(two), Asked("", "GET", "/api/status?files=true"))
     assert status == 200
     mine = two.names["first"]
-    assert {one["path"] for one in said["files"]} <= set(mine.paths)
-    assert {one["name"] for one in said["collections"]} <= {*mine.collections, "scratch first"}
+    assert {file["path"] for file in said["files"]} <= set(mine.paths)
+    assert {collection["name"] for collection in said["collections"]} <= {
+        *mine.collections,
+        "scratch first",
+    }
     _, whole = told(two, two.anybody, Asked("", "GET", "/api/status?files=true"))
     for counted in ("documents", "chunks", "embedded", "pending", "failed_chunks"):
         assert 0 < said[counted] < whole[counted], counted
@@ -223,7 +226,7 @@ def test_judgments_are_kept_apart(tmp_path: Path) -> None:
             status, said = told(made, caller_of(made, owner), judged)
             assert status == 201
         _, mine = told(made, caller_of(made), Asked("", "GET", "/api/judgments"))
-        assert [one["query"] for one in mine["judgments"]] == ["query of first"]
+        assert [judgment["query"] for judgment in mine["judgments"]] == ["query of first"]
         dropped = Asked("", "DELETE", f"/api/judgments/{said['id']}")
         assert told(made, caller_of(made), dropped)[0] == 404
         _, measured = told(made, caller_of(made), Asked("", "GET", "/api/measures"))
@@ -356,7 +359,7 @@ def test_nobody_is_told_where_models_and_servers_are(tmp_path: Path) -> None:
             caller = Caller(NOBODY, None, "reads", {"Authorization": f"Bearer {secret}"})
             with closing(Auth(settings, library)) as auth:
                 application = Application(library, auth, settings)
-                asking = [Asked("", "GET", f"/api/{one}") for one in addresses]
+                asking = [Asked("", "GET", f"/api/{address}") for address in addresses]
                 asking.append(tool("status")(""))
                 asking.append(tool("why", doc="vault/link.md", query="tea")(""))
                 asking.append(tool("search", query="a cup of tea")(""))

@@ -46,7 +46,7 @@ class TestSearch:
         first = client.get("/api/search", params={"sort": "title", "n": 1}).json()
         both = client.get("/api/search", params={"sort": "title", "n": 2}).json()["results"]
         after = {"sort": "title", "n": 1, "cursor": first["next"]}
-        assert [both[0]["id"]] == [one["id"] for one in first["results"]]
+        assert [both[0]["id"]] == [result["id"] for result in first["results"]]
         second = client.get("/api/search", params=after).json()["results"]
         assert [both[1]["id"]] == [one["id"] for one in second]
         assert client.get("/api/search", params={"q": "tea", "cursor": "x"}).status_code == 400
@@ -56,9 +56,9 @@ class TestSearch:
         found = client.get(
             "/api/search", params={"q": "scissors", "tag": ["garden", "summer"]}
         ).json()
-        assert [one["path"] for one in found["results"]] == ["garden/Tomatoes.md"]
+        assert [result["path"] for result in found["results"]] == ["garden/Tomatoes.md"]
         found = client.get("/api/search", params={"q": "черви", "not_tag": "summer", "lang": "ru"})
-        assert [one["path"] for one in found.json()["results"]] == ["garden/Компост.md"]
+        assert [result["path"] for result in found.json()["results"]] == ["garden/Компост.md"]
 
     @pytest.mark.parametrize(
         ("query", "told"),
@@ -110,8 +110,12 @@ class TestOthers:
         said = by_title.json()
         assert said["path"] == "garden/Tomatoes.md"
         assert said["text"].startswith("# Pruning tomatoes")
-        assert [one["text"] for one in said["headings"]][1:] == ["Tools", "Cleaning", "When"]
-        cut = [said["text"][one["start"] : one["end"]] for one in said["chunks"]]
+        assert [heading["text"] for heading in said["headings"]][1:] == [
+            "Tools",
+            "Cleaning",
+            "When",
+        ]
+        cut = [said["text"][chunk["start"] : chunk["end"]] for chunk in said["chunks"]]
         assert "A pair of clean scissors." in cut[1]
         by_id = client.get("/api/documents/" + said["id"].replace("/", "%2F"))
         assert by_id.json() == said

@@ -202,7 +202,7 @@ class TestTime:
                 with locked(alone.db, 0.8):
                     done = ask(method, path, **({} if body is None else {"json": body}))
                 assert done.status_code == status, (method, path, done.text)
-                assert [one["changed"] for one in done.json()["documents"]] == [True]
+                assert [document["changed"] for document in done.json()["documents"]] == [True]
 
     def test_one_that_did_not_begin_never_does(self, alone: Cli, tmp_path: Path) -> None:
         """A write that waited for its turn in vain is refused, and not made later."""

@@ -94,7 +94,7 @@ class TestServer:
         words = token(guarded, "words", "search.use")
         said = guarded.client.get("/api/search?q=green+tea", headers=words).json()
         assert said["results"][0]["title"] == "Green tea"
-        assert [one["lane"] for one in said["degraded"]] == ["dense"]
+        assert [degradation["lane"] for degradation in said["degraded"]] == ["dense"]
         assert "search.semantic" in said["degraded"][0]["reason"]
 
     def test_an_owner_sees_their_own_documents(self, guarded: Server) -> None:

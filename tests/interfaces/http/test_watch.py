@@ -27,7 +27,7 @@ def found(client: httpx.Client, query: str, *, wanted: bool = True) -> bool:
 def test_what_changes_while_serving_is_found(twolane: Cli, tmp_path: Path) -> None:
     """A note is found soon after it was written, gone soon after it was deleted; then all ends."""
     names = ("tea", "rye", "oats")
-    vault = write(tmp_path / "notes", {f"{one}.md": f"# {one}\n\nSomething.\n" for one in names})
+    vault = write(tmp_path / "notes", {f"{name}.md": f"# {name}\n\nSomething.\n" for name in names})
     twolane("index", vault)
     with serving(twolane, vault, "--watch", **QUICK) as server:
         write(vault, {"new.md": "# New\n\nA quagga among cereals.\n"})

@@ -35,7 +35,7 @@ def client(running: Server) -> httpx.Client:
 def found(client: httpx.Client, query: str) -> list[str]:
     """Ids of what a search by words finds."""
     said = client.get("/api/search", params={"q": query, "mode": "lexical"}).json()
-    return [one["id"] for one in said["results"]]
+    return [result["id"] for result in said["results"]]
 
 
 class TestDocuments:
@@ -145,7 +145,7 @@ class TestDocuments:
         """Wherever a tag stands, and the tags below it."""
         client.put("/api/documents/t1", json={"title": "T", "tags": ["old", "old/sub"]})
         renamed = client.patch("/api/tags/old", json={"name": "new"})
-        assert [one["id"] for one in renamed.json()["documents"]] == ["t1"]
+        assert [document["id"] for document in renamed.json()["documents"]] == ["t1"]
         assert client.get("/api/documents/t1").json()["tags"] == ["new", "new/sub"]
 
     @pytest.mark.parametrize(

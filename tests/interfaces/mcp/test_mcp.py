@@ -184,6 +184,9 @@ async def _searches(client: Client) -> None:
     for tokens in (50, 200, 1000):
         said = await told(client, "search", query="okapis paragraph", max_tokens=tokens)
         assert estimate_tokens(said) <= tokens + 40
+    # A small budget still has room for the beginning of a passage.
+    said = await told(client, "search", query="okapis paragraph", max_tokens=150)
+    assert re.search(r"^ *> .*okapis", said, re.MULTILINE | re.IGNORECASE)
     plain = await told(client, "search", query="what lives there", limit=4)
     led = await told(
         client,
@@ -216,6 +219,7 @@ async def _others(client: Client) -> None:
     assert "like" in await told(client, "similar", doc="garden/compost.md", limit=1)
     assert "not" in await told(client, "why", query="quagga", doc="garden/compost.md")
     hidden = await told(client, "why", query="quagga", doc="secret.md")
+    assert "None" not in hidden
     assert hidden.startswith("notes/secret.md: ")
     assert "None" not in hidden
     status = await told(client, "status")
@@ -233,7 +237,7 @@ def test_prompts_are_offered_and_filled(twolane: Cli, tmp_path: Path) -> None:
     async def session(client: Client) -> None:
         (prompt,) = (await client.list_prompts()).prompts
         assert prompt.title == "Shorten"
-        assert [one.name for one in prompt.arguments or []] == ["words", "text"]
+        assert [argument.name for argument in prompt.arguments or []] == ["words", "text"]
         told = await client.get_prompt(prompt.name, {"text": "this", "words": "9"})
         assert told.messages[0].content.text == "Cut this to 9 words.\n"  # type: ignore[union-attr]
         with pytest.raises(MCPError, match="no document"):
@@ -245,12 +249,15 @@ def test_prompts_are_offered_and_filled(twolane: Cli, tmp_path: Path) -> None:
 async def _resources(client: Client) -> None:
     """A search and a document are resources, too."""
     templates = (await client.list_resource_templates()).resource_templates
-    assert {one.name for one in templates} == {"search", "document"}
+    assert {template.name for template in templates} == {"search", "document"}
     found = await client.read_resource("twolane://search/quagga%20salt")
     assert "Bread" in found.contents[0].text  # type: ignore[union-attr]
     read = await client.read_resource("twolane://document/bread.md")
     assert "quagga" in read.contents[0].text  # type: ignore[union-attr]
-    assert {one.name for one in (await client.list_resources()).resources} >= {"Bread", "Чай"}
+    assert {resource.name for resource in (await client.list_resources()).resources} >= {
+        "Bread",
+        "Чай",
+    }
     with pytest.raises(MCPError, match="no document"):
         await client.read_resource("twolane://document/secret.md")
     with pytest.raises(MCPError, match="no resource"):

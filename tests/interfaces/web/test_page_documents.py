@@ -78,9 +78,11 @@ def test_the_explanation_is_drawn(page: Page) -> None:
     drawn = bars.locator(".row rect")
     expect(drawn.nth(1)).to_be_visible()
     widths = [float(one.get_attribute("width") or 0) for one in drawn.all()]
-    values = [float(one) for one in page.locator("#drawer td:last-child").all_text_contents()]
+    values = [float(text) for text in page.locator("#drawer td:last-child").all_text_contents()]
     assert len(widths) == len(values) >= 2
-    assert [one / widths[0] for one in widths] == _about([abs(one / values[0]) for one in values])
+    assert [width / widths[0] for width in widths] == _about(
+        [abs(value / values[0]) for value in values]
+    )
     assert page.locator("#drawer .line.chosen path").count() >= 2
     expect(page.locator("#drawer .drawing svg").first).to_have_attribute("role", "img")
     expect(page.locator("#drawer")).to_contain_text("Words found: pruning, tomatoes")

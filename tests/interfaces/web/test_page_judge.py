@@ -67,7 +67,7 @@ def test_searches_become_golden_queries(new_page: PageMaker, judged: Server) -> 
 
     kept = json.loads(next(judged.cli.db.parent.glob("*.golden.json")).read_text("utf-8"))
     assert kept["format"] == "twolane-golden/1"
-    assert [one["query"] for one in kept["queries"]] == [
+    assert [query["query"] for query in kept["queries"]] == [
         "soup",
         "pruning tomatoes",
         "zebra in space",

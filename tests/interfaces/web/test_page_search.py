@@ -286,8 +286,8 @@ def test_nothing_relevant(page: Page) -> None:
 
     def unanswerable(said: dict) -> None:
         said["answerable"] = False
-        for one in said["results"]:
-            one["relevance"] = 0.25
+        for result in said["results"]:
+            result["relevance"] = 0.25
 
     page.route("**/api/v1/search?**", changed(unanswerable))
     search(page, "tomatoes")
@@ -301,7 +301,7 @@ def test_the_bar_shows_how_relevant_a_result_is(page: Page) -> None:
     """As much of the bar is filled as the result is likely to be relevant."""
     page.route(
         "**/api/v1/search?**",
-        changed(lambda said: [one.update(relevance=0.5) for one in said["results"]] and None),
+        changed(lambda said: [result.update(relevance=0.5) for result in said["results"]] and None),
     )
     search(page, "tomatoes")
     bar = page.locator(".result .relevance").first.bounding_box()

@@ -10,8 +10,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.guard import group
-from twolane.interfaces.cli.opening import Call
-from twolane.interfaces.cli.options import require_utf8, typed
+from twolane.interfaces.cli.opening import Call, require_utf8, typed
 from twolane.interfaces.wire import documents as wire
 from twolane.model.document import Kind
 from twolane.model.errors import BadInput

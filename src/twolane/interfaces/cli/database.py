@@ -14,8 +14,7 @@ from typer.models import TyperPath
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.guard import group
-from twolane.interfaces.cli.opening import PlainCall, open_library
-from twolane.interfaces.cli.options import require_utf8
+from twolane.interfaces.cli.opening import PlainCall, open_library, require_utf8
 from twolane.model.errors import BadInput
 from twolane.settings import Settings, database_place
 
@@ -139,7 +138,7 @@ def reindex(
         bool, typer.Option("--back", help="Let what was there before the last time answer again.")
     ] = False,
 ) -> None:
-    """Fill the engine that searches beside the database anew, while it serves."""
+    """Fill the search engine beside the database anew."""
     settings = call.load().settings
     with open_library(settings) as library:
         done = library.reindex(back=back)

@@ -10,9 +10,8 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.guard import group
-from twolane.interfaces.cli.opening import Call, PlainCall, open_library
-from twolane.interfaces.cli.options import AllSpaces
-from twolane.interfaces.cli.progress import duration, passages_bar
+from twolane.interfaces.cli.opening import AllSpaces, Call, PlainCall, open_library
+from twolane.interfaces.cli.output import duration, passages_bar
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import EmbedderUnavailable
 

@@ -6,13 +6,9 @@ Modules import what they evaluate with inside the function, so that help comes a
 
 from __future__ import annotations
 
-from twolane.interfaces.cli.eval_ablate import ablate
-from twolane.interfaces.cli.eval_calibrate import calibrate
-from twolane.interfaces.cli.eval_compare import compare, gate, report, tables
-from twolane.interfaces.cli.eval_fit import fit
-from twolane.interfaces.cli.eval_freshness import freshness
-from twolane.interfaces.cli.eval_golden import golden
-from twolane.interfaces.cli.eval_run import run, suite
+from twolane.interfaces.cli.eval_golden import freshness, golden
+from twolane.interfaces.cli.eval_runs import compare, gate, report, run, suite, tables
+from twolane.interfaces.cli.eval_tuning import ablate, calibrate, fit
 from twolane.interfaces.cli.guard import group
 
 COMMANDS = (run, suite, compare, gate, ablate, fit, calibrate, report, tables, freshness)

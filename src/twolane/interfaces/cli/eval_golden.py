@@ -1,4 +1,4 @@
-"""`twolane eval golden`: make, extend and check golden sets."""
+"""`twolane eval golden` and `eval freshness`: golden sets, and what is out of date."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import typer
 from typer.models import TyperPath
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.eval_options import asked_library
+from twolane.interfaces import failures
+from twolane.interfaces.cli.eval_options import asked_library, say_grid
 from twolane.interfaces.cli.guard import group
-from twolane.interfaces.cli.opening import Call, open_library
-from twolane.interfaces.cli.options import AsJson, Quiet, Verbose, typed
-from twolane.interfaces.cli.progress import steps_bar
+from twolane.interfaces.cli.opening import AsJson, Call, Quiet, Verbose, open_library, typed
+from twolane.interfaces.cli.output import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.errors import BadInput
 from twolane.model.scope import Scope
 
 if TYPE_CHECKING:
+    import twolane.evaluation.freshness as evaluation
     from twolane.evaluation.golden import GoldenSet
-
 
 Out = Annotated[Path, typer.Argument(metavar="OUT.json", help="The file of the golden set.")]
 
@@ -49,7 +49,7 @@ def build(
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
-    """Make a golden set from your own notes, without judging anything."""
+    """Make a golden set from your own notes."""
     from twolane.evaluation.golden import Names, validate, vault_of
     from twolane.evaluation.golden_build import Hiding, Recipe
     from twolane.evaluation.golden_build import build as build_sets
@@ -136,7 +136,7 @@ def from_log(
         typer.Option(metavar="N", min=1, help="Documents opened so often for a query count."),
     ] = 1,
 ) -> None:
-    """Make candidates for a golden set from the results that were opened; look at them first."""
+    """Make candidates for a golden set from opened results."""
     from twolane.evaluation.golden import vault_of
     from twolane.evaluation.golden_formats import open_set, save_golden
     from twolane.evaluation.golden_log import with_opened
@@ -251,3 +251,64 @@ golden = group(
         "forget-log": forget_log,
     },
 )
+
+
+# More documents than this, and the screen shows nothing else; --json names them all.
+_MOST = 20
+
+
+def freshness(
+    call: Call,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if anything is stale.")
+    ] = False,
+) -> int:
+    """Show which documents have no vector, or an old one."""
+    import twolane.evaluation.freshness as evaluation
+
+    with call.library() as library:
+        state = evaluation.freshness(library)
+    if call.as_json:
+        output.say_json(wire.freshness(state))
+    else:
+        _show(state, quiet=call.quiet)
+    return failures.PROBLEMS if strict and state.stale else failures.OK
+
+
+def _show(state: evaluation.Freshness, *, quiet: bool) -> None:
+    if state.generations and not quiet:
+        head = ["generation", "state", "embedder", "model", "dimensions", "ready", "pending"]
+        rows = [
+            [
+                str(generation.number),
+                generation.state.value,
+                generation.space.embedder,
+                generation.space.model,
+                str(generation.space.dimensions),
+                f"{progress.ready:,}",
+                f"{progress.pending + progress.failed:,}",
+            ]
+            for generation, progress in state.generations
+        ]
+        say_grid([head, *rows], indent=0)
+    if state.degraded:
+        output.say((state.degraded, output.BAD))
+    _list("no vector: not found by meaning", state.missing)
+    _list("only some passages have a vector", state.partial)
+    if state.pending or state.failed:
+        output.say(
+            f"{output.counted(state.pending, 'passage')} pending, {state.failed:,} failed; ",
+            "run: twolane embed",
+        )
+    if not state.stale and not quiet:
+        output.say(("every passage has its vector", output.GOOD))
+
+
+def _list(title: str, ids: Sequence[str]) -> None:
+    if not ids:
+        return
+    output.say((f"{output.counted(len(ids), 'document')}: ", output.BAD), title)
+    for id in ids[:_MOST]:
+        output.say((id, output.PLACE), indent=2)
+    if len(ids) > _MOST:
+        output.say(f"and {len(ids) - _MOST:,} more: --json names them all", indent=2)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.models import TyperPath
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.opening import open_library
@@ -33,16 +32,6 @@ Runs = Annotated[Path, typer.Option("--runs", metavar="DIR", help="The folder of
 Given = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any setting, for this run only."),
-]
-AskedDb = Annotated[
-    str | None,
-    typer.Option(
-        "--db",
-        metavar="FILE",
-        click_type=TyperPath(),
-        help="Ask this database, not the vault that the golden set names.",
-        show_default=False,
-    ),
 ]
 
 

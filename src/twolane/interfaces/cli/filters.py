@@ -11,7 +11,7 @@ import typer
 
 from twolane.interfaces.cli.completion import held_names
 from twolane.interfaces.cli.guard import Command, option, with_parameters
-from twolane.interfaces.cli.options import typed
+from twolane.interfaces.cli.opening import typed
 from twolane.query.filter_names import FILTERS
 
 # Values by the names of filters, as the library reads them.

@@ -15,14 +15,29 @@ from typer.core import TyperCommand
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.opening import Call, PlainCall
-from twolane.interfaces.cli.options import AsJson, Db, Quiet, Verbose
+from twolane.interfaces.cli.opening import (
+    AsJson,
+    Call,
+    Db,
+    GoldenCall,
+    GoldenDb,
+    PlainCall,
+    Quiet,
+    SuiteCall,
+    Verbose,
+)
 from twolane.model.errors import TwolaneError
 
 Command = Callable[..., int | None]
 
 # The options that stand in the place of a command's `call`, by the fields of a `Call`.
 _SHARED = {"as_json": AsJson, "db": Db, "quiet": Quiet, "verbose": Verbose}
+# Those that a kind of call has otherwise, or not at all.
+_OTHER: dict[Any, dict[str, Any]] = {
+    PlainCall: {"as_json": None},
+    GoldenCall: {"db": GoldenDb},
+    SuiteCall: {"db": None},
+}
 
 
 def guarded(command: Command) -> Callable[..., None]:
@@ -60,15 +75,14 @@ def with_shared_options(command: Command) -> Command:
     call = parameters.pop("call", None)
     if call is None:
         return command
-    shared = [name for name in _SHARED if name != "as_json" or call.annotation != PlainCall]
+    shared = {**_SHARED, **_OTHER.get(call.annotation, {})}
+    shared = {name: annotation for name, annotation in shared.items() if annotation is not None}
 
     @wraps(command)
     def run(**given: Any) -> int | None:
         return command(call=Call(**{name: given.pop(name) for name in shared}), **given)
 
-    return with_parameters(
-        run, [*parameters.values(), *(option(name, _SHARED[name]) for name in shared)]
-    )
+    return with_parameters(run, [*parameters.values(), *(option(*each) for each in shared.items())])
 
 
 def option(name: str, annotation: Any) -> inspect.Parameter:

@@ -15,9 +15,8 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.embed import embedded_in_all, tell_failed
-from twolane.interfaces.cli.opening import Call, open_library
-from twolane.interfaces.cli.options import AllSpaces, require_utf8
-from twolane.interfaces.cli.progress import files_bar, passages_bar
+from twolane.interfaces.cli.opening import AllSpaces, Call, open_library, require_utf8
+from twolane.interfaces.cli.output import files_bar, passages_bar
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.answer import Degradation, Lane
 from twolane.model.errors import BadInput, EmbedderUnavailable, MissingFolder, NoDatabase

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 import twolane.interfaces.cli.output as output
-from twolane.interfaces.cli.naming import NAMED, Reference, reference_to, suggesting
-from twolane.interfaces.cli.opening import Call
+from twolane.interfaces.cli.opening import NAMED, Call, Reference, reference_to, suggesting
 from twolane.interfaces.wire import documents as wire
 from twolane.results.excerpts import about, section_ids
 
@@ -45,9 +44,9 @@ def outline(call: Call, reference: Reference) -> None:
         output.say_json(wire.outline(document))
         return
     output.say((document.title, output.TITLE))
-    width = max((len(str(one.line)) for one in document.headings), default=0)
-    top = min((one.level for one in document.headings), default=1)
-    texts = Counter(one.text for one in document.headings)
+    width = max((len(str(heading.line)) for heading in document.headings), default=0)
+    top = min((heading.level for heading in document.headings), default=1)
+    texts = Counter(heading.text for heading in document.headings)
     for one, id in zip(document.headings, section_ids(document.headings), strict=True):
         inward = "  " * (one.level - top)
         # Where several headings have one text, only the id tells them apart.

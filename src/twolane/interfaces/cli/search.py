@@ -14,8 +14,7 @@ import typer
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.opening import Call, for_mode, open_library
-from twolane.interfaces.cli.options import Modes, Number, typed
+from twolane.interfaces.cli.opening import Call, Modes, Number, for_mode, open_library, typed
 from twolane.interfaces.cli.results import show_lanes, show_results
 from twolane.interfaces.wire import search as wire
 from twolane.model.answer import Answer, Mode, Order, Result, Sort
@@ -253,7 +252,7 @@ class _Shown:
             output.note("no results")
         elif self.is_list and answer.next:
             output.note(f"there is more: --cursor {answer.next}")
-        elif rest := [one for one in answer.results if one not in shown]:
+        elif rest := [result for result in answer.results if result not in shown]:
             weaker = sum(map(self._is_weak, rest)) if self.by_threshold else 0
             counts = ((len(rest) - weaker, "more"), (weaker, "weaker"))
             said = ", ".join(f"{count} {word}" for count, word in counts if count)

@@ -1,4 +1,4 @@
-"""`twolane status` and `twolane doctor`: how complete the index is, and whether all is well."""
+"""`twolane status`, `doctor` and `settings`: how the index and its surroundings are."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import Call, open_library, settings_file
-from twolane.interfaces.cli.progress import duration
+from twolane.interfaces.cli.output import duration
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
 from twolane.model.scope import Scope
+from twolane.settings import DECLARED, cache_path, database_place
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -67,7 +68,10 @@ def _show(found: Status, collections: Sequence[Collection]) -> None:
         ("languages", languages or "none"),
         ("embedder", f"{space.embedder} ({space.model})" if space else "no vectors yet"),
         ("database", f"{found.location} ({stats.bytes / 1e6:,.1f} MB)"),
-        *(("collection", "  ".join(filter(None, (one.name, one.root)))) for one in collections),
+        *(
+            ("collection", "  ".join(filter(None, (collection.name, collection.root))))
+            for collection in collections
+        ),
         *_stages(found),
         *_lag(found),
     ]
@@ -86,18 +90,21 @@ def _shared(found: Status) -> str:
 def _others(found: Status) -> list[tuple[str, str]]:
     """A line for each set of vectors that is not complete, or waits for its turn."""
     rows = []
-    for one in found.generations:
-        serves = found.generation is not None and found.generation.number == one.generation.number
-        if serves and not one.progress.pending:
+    for generation in found.generations:
+        serves = (
+            found.generation is not None and found.generation.number == generation.generation.number
+        )
+        if serves and not generation.progress.pending:
             continue
-        left = one.seconds_left
+        left = generation.seconds_left
         about = f", about {duration(left)} left" if left is not None else ""
-        state = one.generation.state.value
-        done = f"{one.progress.ready:,} of {one.progress.ready + one.progress.pending:,}"
-        name = f"generation {one.generation.number}"
-        rows.append((name, f"{one.generation.space.embedder}, {state}: {done}{about}"))
-        if one.generation.reason is not None:
-            rows.append(("", one.generation.reason))
+        state = generation.generation.state.value
+        progress = generation.progress
+        done = f"{progress.ready:,} of {progress.ready + progress.pending:,}"
+        name = f"generation {generation.generation.number}"
+        rows.append((name, f"{generation.generation.space.embedder}, {state}: {done}{about}"))
+        if generation.generation.reason is not None:
+            rows.append(("", generation.generation.reason))
     return rows
 
 
@@ -111,17 +118,17 @@ def _lag(found: Status) -> list[tuple[str, str]]:
 def _stages(found: Status) -> list[tuple[str, str]]:
     """A line for each optional stage that ever ran, and one for what is kept of their answers."""
     rows = []
-    for one in found.stages.records:
-        per_call = f", {one.seconds / one.calls * 1000:,.0f} ms each" if one.calls else ""
-        told = [f"{one.calls:,} calls{per_call}", f"{one.failures:,} failed"]
-        told += [f"{count:,} {name}" for name, count in (("skipped", one.skipped),) if count]
-        told += [f"{count:,} {name}" for name, count in (("cached", one.cached),) if count]
-        told += [f"{one.tokens:,} tokens"] if one.tokens else []
-        rows.append((one.stage, f"{one.model}: {', '.join(told)}"))
-        if (wait := one.paused_until - time.time()) > 0:
-            rows.append(("", f"pauses for {duration(wait)} more: {one.last_failure}"))
-        elif one.in_a_row:
-            rows.append(("", f"failed the last time: {one.last_failure}"))
+    for record in found.stages.records:
+        per_call = f", {record.seconds / record.calls * 1000:,.0f} ms each" if record.calls else ""
+        told = [f"{record.calls:,} calls{per_call}", f"{record.failures:,} failed"]
+        told += [f"{count:,} {name}" for name, count in (("skipped", record.skipped),) if count]
+        told += [f"{count:,} {name}" for name, count in (("cached", record.cached),) if count]
+        told += [f"{record.tokens:,} tokens"] if record.tokens else []
+        rows.append((record.stage, f"{record.model}: {', '.join(told)}"))
+        if (wait := record.paused_until - time.time()) > 0:
+            rows.append(("", f"pauses for {duration(wait)} more: {record.last_failure}"))
+        elif record.in_a_row:
+            rows.append(("", f"failed the last time: {record.last_failure}"))
     if found.stages.answers:
         size = f"{found.stages.bytes / 1e6:,.1f} MB"
         rows.append(("answers", f"{found.stages.answers:,} of chat models kept ({size})"))
@@ -227,11 +234,11 @@ class _Checkup:
         if found.failed:
             # A file that cannot be read is told to its owner, but Twolane is not ill from it.
             self.add("files", f"{found.failed:,} could not be indexed: twolane status --files")
-        for one in library.collections():
+        for collection in library.collections():
             # A folder that is gone and has no notes here any more is nobody's trouble.
-            gone = one.root is not None and not Path(one.root).is_dir()
-            if gone and library.status(scope=Scope(collections=(one.name,))).stats.documents:
-                self.add(one.name, f"the folder {one.root} is gone", well=False)
+            gone = collection.root is not None and not Path(collection.root).is_dir()
+            if gone and library.status(scope=Scope(collections=(collection.name,))).stats.documents:
+                self.add(collection.name, f"the folder {collection.root} is gone", well=False)
         self._examine_gate(library)
         if library.settings.embedding.embedder == "none":
             return
@@ -251,3 +258,54 @@ class _Checkup:
         self.add(
             "gate", wrong or f"{library.settings.embedding.gate} can be asked", well=wrong is None
         )
+
+
+def settings(
+    call: Call,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every setting, not only the usual ones.")
+    ] = False,
+) -> None:
+    """Show the settings, where they come from, what they mean."""
+    loaded = call.load()
+    # A place that is not set is where it is by default.
+    places = {"db": database_place(loaded.settings), "cache": cache_path(loaded.settings)}
+    values = {**loaded.settings.flat(), **places}
+    file = settings_file(loaded)
+    if call.as_json:
+        rows = [
+            (name, values[name], loaded.origins[name], one.metadata["meaning"])
+            for name, one in DECLARED.items()
+        ]
+        output.say_json(wire.settings_list(str(file), rows))
+        return
+    hidden = 0
+    for name, one in DECLARED.items():
+        origin = loaded.origins[name]
+        if not (every or one.metadata["shown"] or origin != "default"):
+            hidden += 1
+            continue
+        output.say(
+            (name, output.TITLE), f" = {_shown(values[name])}", (f"  ({origin})", output.DIM)
+        )
+        output.say(one.metadata["meaning"], indent=4)
+    if not call.quiet:
+        output.say()
+        if hidden:
+            output.say(f"{hidden} more are rarely changed; --all shows them.")
+        output.say(
+            f"Set search.limit as limit below [search] in {file} "
+            "(TWOLANE_CONFIG names another file), "
+            "or in the environment: TWOLANE_SEARCH_LIMIT=10."
+        )
+
+
+def _shown(value: Any) -> str:
+    """The value as a file of settings or the environment would spell it."""
+    if value is None:
+        return "(unset)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(value) or "(empty)"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""`twolane why`: why a document is among the results of a query, or why it is not."""
+"""`twolane why` and `twolane similar`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces.cli.filters import Chosen, filtered
-from twolane.interfaces.cli.naming import Reference, reference_to, suggesting
-from twolane.interfaces.cli.opening import Call, for_mode, open_library
-from twolane.interfaces.cli.options import Modes, Number, typed
+from twolane.interfaces.cli.opening import (
+    Call,
+    Modes,
+    Number,
+    Reference,
+    for_mode,
+    open_library,
+    reference_to,
+    suggesting,
+    typed,
+)
 from twolane.interfaces.cli.results import explained, line_range, percent
-from twolane.interfaces.wire.explain import why_answer
+from twolane.interfaces.wire.explain import similar_answer, why_answer
 from twolane.model.answer import Mode
 
 if TYPE_CHECKING:
     from twolane.explain.diagnosis import Diagnosis, Opinion, Passage, WordFound
+    from twolane.explain.similar import Place, Similar, SimilarAnswer
 
 
 @filtered
@@ -53,10 +62,19 @@ def _show(found: Diagnosis, *, quiet: bool) -> None:
         _show_lanes(found)
     rows = [
         ("words", _words(found.words, found.coverage)),
-        ("repaired", "; ".join(f"{one.typed} → {' '.join(one.terms)}" for one in found.repairs)),
+        (
+            "repaired",
+            "; ".join(f"{repair.typed} → {' '.join(repair.terms)}" for repair in found.repairs),
+        ),
         ("passage", _passage(found.passage)),
-        *(("obstacle", f"{one.reason}  ({one.origin.value})") for one in found.obstacles),
-        *(("degraded", f"{one.lane.value} did not run: {one.reason}") for one in found.degraded),
+        *(
+            ("obstacle", f"{obstacle.reason}  ({obstacle.origin.value})")
+            for obstacle in found.obstacles
+        ),
+        *(
+            ("degraded", f"{degradation.lane.value} did not run: {degradation.reason}")
+            for degradation in found.degraded
+        ),
         ("try", suggested(found.suggestion)),
     ]
     shown = [(name, value) for name, value in rows if value]
@@ -68,8 +86,8 @@ def _show(found: Diagnosis, *, quiet: bool) -> None:
 
 def _show_lanes(found: Diagnosis) -> None:
     output.say((f"{'lane':<8}  {'rank':>9}  {'share':>6}", output.DIM))
-    for one in found.opinions:
-        output.say(_lane(one))
+    for opinion in found.opinions:
+        output.say(_lane(opinion))
     for contribution in found.contributions:
         output.say((explained(contribution), output.DIM), indent=2)
     if found.relevance is not None:
@@ -88,8 +106,8 @@ def _lane(one: Opinion) -> str:
 
 
 def _words(words: tuple[WordFound, ...], coverage: float | None) -> str:
-    held = [f"{one.word} ({', '.join(one.fields)})" for one in words if one.held]
-    lacking = [one.word for one in words if not one.held]
+    held = [f"{word.word} ({', '.join(word.fields)})" for word in words if word.held]
+    lacking = [word.word for word in words if not word.held]
     parts = [
         ", ".join(held),
         f"missing: {', '.join(lacking)}" if lacking else "",
@@ -106,3 +124,60 @@ def _passage(passage: Passage | None) -> str:
     heading = " > ".join(passage.heading)
     near = f"similarity {passage.similarity:.3f}" if passage.similarity is not None else ""
     return "  ".join(part for part in (lines, heading, near) if part)
+
+
+@filtered
+def similar(
+    call: Call,
+    *,
+    reference: Reference,
+    number: Number = None,
+    exclude_linked: Annotated[
+        bool, typer.Option("--exclude-linked", help="Leave out what it links to, or is linked by.")
+    ] = False,
+    filters: Chosen,
+) -> None:
+    """Find the documents that are most similar to one."""
+    with call.library() as library, suggesting(library):
+        scope = library.scope(filters)
+        answer = library.similar(
+            reference_to(library, reference),
+            scope=scope,
+            limit=number,
+            exclude_linked=exclude_linked,
+        )
+        if call.as_json:
+            output.say_json(similar_answer(answer, library.file))
+        else:
+            _show_all(answer, quiet=call.quiet)
+
+
+def _show_all(answer: SimilarAnswer, *, quiet: bool) -> None:
+    for lane in answer.degraded:
+        output.note(f"{lane.lane.value} lane: {lane.reason}; the words decide")
+    for number, result in enumerate(answer.results, start=1):
+        if number > 1:
+            output.say()
+        _show_similar(number, result)
+    if not answer.results and not quiet:
+        output.note("no results")
+
+
+def _show_similar(number: int, one: Similar) -> None:
+    label = f"{number}. "
+    indent = len(label)
+    # The score orders them; a score by words says nothing by itself.
+    near = f"  score {one.score:.2f}" if one.similarity is not None else ""
+    output.say((label, output.DIM), (one.title, output.TITLE), (near, output.DIM))
+    joined = "  linked" if one.linked else ""
+    where = one.path or one.url or one.id
+    output.say((where, output.PLACE), (joined, output.DIM), indent=indent)
+    if one.pair is not None:
+        own, other = _place(one.pair.own), _place(one.pair.other)
+        output.say(f"{own}  ~  {other}  ({one.pair.similarity:.2f})", indent=indent)
+    if one.shared:
+        output.say(("both: ", output.DIM), ", ".join(one.shared), indent=indent)
+
+
+def _place(place: Place) -> str:
+    return f"{' > '.join(place.heading)} :{line_range(place.lines)}".lstrip()

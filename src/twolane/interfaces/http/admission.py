@@ -1,4 +1,4 @@
-"""Back-pressure: so much work at a time, so much waiting, and a quick no to the rest.
+"""Which requests are let in: how often one caller may ask, and who waits for a turn.
 
 The core is synchronous, so each request is worked on by a thread or a process;
 the event loop only counts.
@@ -7,6 +7,9 @@ the event loop only counts.
 from __future__ import annotations
 
 import asyncio
+import math
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -14,7 +17,13 @@ from typing import TypeVar
 
 from starlette.requests import ClientDisconnect
 
-from twolane.interfaces.http.problems import OVERLOADED, TOO_SLOW, UNAVAILABLE, HttpProblem
+from twolane.interfaces.http.problems import (
+    OVERLOADED,
+    TOO_MANY,
+    TOO_SLOW,
+    UNAVAILABLE,
+    HttpProblem,
+)
 
 T = TypeVar("T")
 
@@ -97,3 +106,32 @@ def _result(done: asyncio.Future[T]) -> T:
     except BrokenProcessPool as error:
         told = "the process that worked on the answer died; ask again"
         raise HttpProblem(UNAVAILABLE, told, {"Retry-After": "1"}) from error
+
+
+# More callers than this are not remembered; the one that was quiet longest is forgotten.
+_MOST_CALLERS = 10_000
+
+
+class Rates:
+    """Lets each caller ask `per_minute` times at once, and as often again every minute."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = float(per_minute)
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def count(self, caller: str) -> None:
+        """Count a request of the caller; HttpProblem if there were too many."""
+        if not self._most:
+            return
+        now = self._clock()
+        left, at = self._buckets.pop(caller, (self._most, now))
+        left = min(self._most, left + (now - at) * self._most / 60)
+        allowed = left >= 1
+        self._buckets[caller] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > _MOST_CALLERS:
+            self._buckets.popitem(last=False)
+        if not allowed:
+            seconds = math.ceil((1 - left) * 60 / self._most)
+            detail = f"at most {self._most:g} requests a minute"
+            raise HttpProblem(TOO_MANY, detail, {"Retry-After": str(max(1, seconds))})

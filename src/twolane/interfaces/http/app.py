@@ -23,7 +23,7 @@ from twolane.interfaces.http import health, routes
 from twolane.interfaces.http.admission import Admission
 from twolane.interfaces.http.agents import Agents
 from twolane.interfaces.http.auth import Auth
-from twolane.interfaces.http.dispatch import Answered, Job, answered, failed, known
+from twolane.interfaces.http.dispatch import Answered, Job, Workers, answered, failed, known
 from twolane.interfaces.http.endpoints import Caller, Endpoint
 from twolane.interfaces.http.metrics import Metrics
 from twolane.interfaces.http.middleware import Envelope, Guarded
@@ -37,7 +37,6 @@ from twolane.interfaces.http.problems import (
     WRONG_TYPE,
     HttpProblem,
 )
-from twolane.interfaces.http.workers import Workers
 from twolane.interfaces.wire.shape import encode
 from twolane.library import Library
 from twolane.settings import Settings
@@ -95,11 +94,11 @@ class Application:
         rooms = {self._own, self._others}
         self._metrics = Metrics(
             {
-                "twolane_queue_depth": lambda: sum(one.waiting for one in rooms),
+                "twolane_queue_depth": lambda: sum(room.waiting for room in rooms),
                 "twolane_passages_pending": health.Waiting(library),
                 "twolane_outbox_changes": partial(health.outbox, library, 0),
                 "twolane_outbox_seconds": partial(health.outbox, library, 1),
-                "twolane_requests_working": lambda: sum(one.working for one in rooms),
+                "twolane_requests_working": lambda: sum(room.working for room in rooms),
             }
         )
         problems: Mapping[Any, Any] = {
@@ -141,7 +140,7 @@ class Application:
         for path, endpoints in by_path.items():
             handler = self._handler(endpoints)
             addresses = routes.addresses(path.replace("}", ":rest}"))
-            made += [Route(one, handler, methods=[*endpoints]) for one in addresses]
+            made += [Route(address, handler, methods=[*endpoints]) for address in addresses]
         for path, page in ({} if agents_only else pages()).items():
             made.append(Route(path, self._page_handler(page)))
         return made
@@ -259,7 +258,7 @@ class Application:
 def listed(request: Request, header: str) -> tuple[str, ...]:
     """The parts of a header that is a list."""
     parts = (one.strip() for one in ",".join(request.headers.getlist(header)).split(","))
-    return tuple(one for one in parts if one)
+    return tuple(part for part in parts if part)
 
 
 async def _gone(receive: Receive) -> None:

@@ -1,6 +1,8 @@
-"""Who may ask: a known name, an allowed page, a token where one is needed, and not too often.
+"""Who may ask: known names for the server, pages that it served itself, and tokens.
 
 Nothing of the index is touched before a request has come through here.
+A page of another site can make a browser send requests here, and a name of that site can be made
+to point here (DNS rebinding); neither may read or change anything.
 """
 
 from __future__ import annotations
@@ -8,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -17,10 +21,11 @@ from starlette.requests import Request
 
 from twolane.embedding.spaces import Background
 from twolane.interfaces.failures import discreet
+from twolane.interfaces.http.admission import Rates
 from twolane.interfaces.http.endpoints import LOCAL, Caller
-from twolane.interfaces.http.guard import LOOPBACK, Guard
-from twolane.interfaces.http.limits import Rates
 from twolane.interfaces.http.problems import (
+    FOREIGN_HOST,
+    FOREIGN_ORIGIN,
     NOT_PERMITTED,
     UNAUTHENTICATED,
     UNAVAILABLE,
@@ -31,6 +36,81 @@ from twolane.model.errors import BadInput, DatabaseGone, StoreError
 from twolane.model.scope import Capability
 from twolane.model.tokens import Token
 from twolane.settings import Settings
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+# What a browser may do with our answers: show our own page, and nothing from elsewhere.
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
+        "form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The names that the server goes by, and the sites whose pages may ask it."""
+
+    hosts: frozenset[str]
+    origins: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, bound: str, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Guard:
+        """The guard of a server that is bound to an address and known by further names."""
+        own = {bound.strip("[]").lower()}
+        return cls(LOOPBACK | own | {host.lower() for host in hosts}, frozenset(origins))
+
+    def check(self, method: str, path: str, headers: Mapping[str, str]) -> None:
+        """Raise HttpProblem for a request that may not even be looked at."""
+        host = headers.get("host", "")
+        if _name(host) not in self.hosts:
+            raise HttpProblem(FOREIGN_HOST, f"the header Host names {host[:100]!r}")
+        origin = headers.get("origin")
+        if origin is not None:
+            if origin not in self.origins and _place(origin) != host.lower():
+                raise HttpProblem(FOREIGN_ORIGIN, f"the request comes from {origin[:100]!r}")
+        elif headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            # A link on another site may lead here, but only to the page itself.
+            visit = method in ("GET", "HEAD") and headers.get("sec-fetch-mode") == "navigate"
+            if not visit or path.startswith("/api/"):
+                raise HttpProblem(FOREIGN_ORIGIN, "the request comes from a page of another site")
+
+    def shared(self, origin: str | None) -> dict[str, str]:
+        """The headers that let a page of an allowed site read the answer."""
+        if origin is None or origin not in self.origins:
+            return {}
+        return {
+            "Access-Control-Allow-Origin": origin,
+            "Access-Control-Expose-Headers": "ETag, Location, Retry-After, X-Request-Id",
+            "Cross-Origin-Resource-Policy": "cross-origin",
+            "Vary": "Origin",
+        }
+
+
+# A name or an address, and a port: nothing that one program reads as a name and another as a
+# password before it.
+_HOST = re.compile(r"(?P<name>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+
+
+def _name(host: str) -> str:
+    """The name in a Host header, without its port; empty for what is none."""
+    found = _HOST.fullmatch(host)
+    return found["name"].strip("[]").lower() if found else ""
+
+
+def _place(origin: str) -> str | None:
+    """Host and port of an origin as a Host header has them."""
+    scheme, _, place = origin.partition("://")
+    return place.lower() if scheme in ("http", "https") else None
+
 
 log = logging.getLogger("twolane.http")
 
@@ -169,7 +249,7 @@ def _unknown(why: str) -> HttpProblem:
 def reachable(settings: Settings) -> bool:
     """Whether others than this machine's own users can reach the server, directly or by a proxy."""
     return not is_loopback(settings.server.host) or any(
-        one not in LOOPBACK for one in settings.server.hosts
+        host not in LOOPBACK for host in settings.server.hosts
     )
 
 

@@ -1,25 +1,65 @@
-"""One request answered over a library, in whichever thread or process that happens.
+"""One request answered over a library: in the server itself or in a worker process.
 
 What goes in and what comes out are plain values; a failure comes out as one, too.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
 from collections.abc import Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from twolane import __version__
 from twolane.interfaces.http.endpoints import Call, Caller, Endpoint, Measured
 from twolane.interfaces.http.problems import INTERNAL, HttpProblem, problem_of
 from twolane.interfaces.wire.shape import encode
+from twolane.library import Library
 from twolane.model.document import digest
 from twolane.model.errors import TwolaneError
+from twolane.settings import Settings
 
 if TYPE_CHECKING:
     from twolane.interfaces.http.metrics import Metrics
-    from twolane.library import Library
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON; what was logged as `told` stands beside the message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, Any] = {
+            "time": at,
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "told", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log_json(level: int) -> None:
+    """Send the log, from this level up, to standard error as lines of JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    # What the HTTP library says of its own well-being is told by us already; its warnings are not.
+    for name, least in (("twolane", level), ("uvicorn", max(level, logging.WARNING))):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(least)
+        logger.propagate = False
+
 
 log = logging.getLogger("twolane.http")
 
@@ -103,3 +143,72 @@ def _weak(state: str, job: Job) -> str:
     may = ",".join(sorted(job.caller.capabilities))
     parts = (__version__, state, job.caller.owner or "", may, job.address)
     return f'W/"{digest(chr(10).join(parts))}"'
+
+
+class Workers:
+    """A pool of processes that outlives the death of any of them."""
+
+    def __init__(self, settings: Settings, count: int) -> None:
+        self._settings = settings
+        self._count = count
+        self._lock = threading.Lock()
+        self._pool = self._fresh()
+
+    def submit(self, job: Job) -> Future[Answered | HttpProblem]:
+        """Have a job answered by the next process that is free."""
+        with self._lock:
+            try:
+                return self._pool.submit(_answer, job)
+            except BrokenProcessPool:
+                log.warning("a search process died; starting new ones")
+                self._pool = self._fresh()
+                return self._pool.submit(_answer, job)
+
+    def close(self) -> None:
+        """Let jobs that have begun end, and the processes with them."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _fresh(self) -> ProcessPoolExecutor:
+        pool = ProcessPoolExecutor(
+            self._count,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_open,
+            initargs=(self._settings, logging.getLogger("twolane").getEffectiveLevel()),
+        )
+        for _ in range(self._count):
+            # A process is started when there is something to do for it.
+            pool.submit(_warm)
+        return pool
+
+
+class _Here:
+    """What a worker process holds between its jobs; the pool has no other place for it."""
+
+    library: Library
+
+
+def _open(settings: Settings, level: int) -> None:
+    log_json(level)
+    # Ctrl-C reaches every process of a terminal; the server tells its workers when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+    _Here.library = Library.open(settings=settings)
+
+
+def _warm() -> None:
+    """Load the model and the vectors before anybody waits for them."""
+    _Here.library.search("twolane", limit=1)
+
+
+def _answer(job: Job) -> Answered | HttpProblem:
+    from twolane.interfaces.http.routes import BY_NAME
+
+    return answered(job, BY_NAME[job.endpoint], _Here.library)
+
+
+def _end_with_the_server() -> None:
+    """A worker whose server was killed has nobody to work for."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)

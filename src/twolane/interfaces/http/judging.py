@@ -9,17 +9,19 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twolane.interfaces.http.endpoints import Call, Reply, endpoint
 from twolane.interfaces.http.parameters import JudgmentId, MeasureParameters
-from twolane.interfaces.http.paths import judgments_path
 from twolane.interfaces.http.problems import AMBIGUOUS, BAD_GOLDEN_SET, NOT_FOUND, HttpProblem
 from twolane.interfaces.wire import evaluation as wire
 from twolane.interfaces.wire.bodies import NewJudgment, OpenedResult
 from twolane.interfaces.wire.shape import shape
+from twolane.model.document import digest
 from twolane.model.errors import BadInput
 from twolane.model.scope import Capability
+from twolane.settings import Settings, beside_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +65,7 @@ def judge(call: Call, body: NewJudgment) -> Reply:
     )
     with _WRITING:
         held = _held(call)
-        others = tuple(one for one in held.queries if one.query != judged.query)
+        others = tuple(query for query in held.queries if query.query != judged.query)
         longer = with_query(replace(held, queries=others), judged)
         save_golden(longer, _file(call))
     return Reply(shape(wire.Judgment, longer.queries[-1]), 201)
@@ -82,7 +84,7 @@ def forget(call: Call, given: JudgmentId) -> Reply:
 
     with _WRITING:
         held = _held(call)
-        kept = tuple(one for one in held.queries if one.id != given.judgment)
+        kept = tuple(query for query in held.queries if query.id != given.judgment)
         if len(kept) == len(held.queries):
             raise HttpProblem(NOT_FOUND, f"there is no judgment {given.judgment[:100]!r}")
         save_golden(replace(held, queries=kept), _file(call))
@@ -143,10 +145,23 @@ def _named(call: Call, references: Sequence[str]) -> tuple[str, ...]:
     if not references:
         return ()
     names = Names(call.library, scope=call.scope)
-    found = [call.library.document(one, scope=call.named) for one in references]
+    found = [call.library.document(reference, scope=call.named) for reference in references]
     if len({one.id for one in found}) < len(found):
         raise BadInput("a document is named twice")
     return tuple(names.of(one) for one in found)
+
+
+def judgments_path(settings: Settings, owner: str | None) -> Path:
+    """The golden set that the server adds judgments to; each owner has one of their own."""
+    path = settings.server.judgments
+    if path is None:
+        path = beside_database(settings, ".golden.json")
+        # Where a server keeps the database, nobody has made the folder for its file.
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if owner is None:
+        return path
+    # A name may hold what no file's may.
+    return path.with_name(f"{path.stem}.{digest(owner)[:16]}{path.suffix}")
 
 
 ENDPOINTS = (listed, judge, forget, measured, note_opened, forget_opened)

@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from twolane.interfaces.http.auth import Auth
-from twolane.interfaces.http.guard import HEADERS
+from twolane.interfaces.http.auth import HEADERS, Auth
 from twolane.interfaces.http.metrics import Metrics
 from twolane.interfaces.http.problems import LARGE_HEAD, HttpProblem
 

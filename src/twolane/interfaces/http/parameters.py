@@ -276,7 +276,7 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
 @cache
 def _repeatable(kind: type[Parameters]) -> frozenset[str]:
     """The parameters that are lists."""
-    return frozenset(one.name for one in msgspec.structs.fields(kind) if one.default == ())
+    return frozenset(field.name for field in msgspec.structs.fields(kind) if field.default == ())
 
 
 def _bad(detail: str) -> HttpProblem:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from twolane.interfaces.http.guard import HEADERS
+from twolane.interfaces.http.auth import HEADERS
 from twolane.interfaces.http.problems import (
     BAD_REQUEST,
     LARGE_HEAD,
@@ -161,8 +161,12 @@ class Spoken(H11Protocol):
 
     def _others_make_room(self) -> bool:
         """Let the client go that has kept us waiting longest; whether there was one."""
-        others = [one for one in self.connections if isinstance(one, Spoken) and one is not self]
-        awaited = [one for one in others if one.is_awaited]
+        others = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, Spoken) and connection is not self
+        ]
+        awaited = [other for other in others if other.is_awaited]
         if not awaited:
             return False
         min(awaited, key=lambda one: one.waiting_since).make_room()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from twolane.interfaces.http import describing, documents, health, judging, searching, writing
+from twolane.interfaces.http import documents, health, judging, openapi, searching, writing
 from twolane.interfaces.http.endpoints import Endpoint
 
 DESCRIBED: tuple[Endpoint, ...] = (
@@ -15,7 +15,7 @@ DESCRIBED: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
 )
 
-ENDPOINTS: tuple[Endpoint, ...] = (*DESCRIBED, *describing.endpoints(DESCRIBED))
+ENDPOINTS: tuple[Endpoint, ...] = (*DESCRIBED, *openapi.endpoints(DESCRIBED))
 
 _API = "/api/v1/"
 

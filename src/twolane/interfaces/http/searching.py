@@ -55,8 +55,8 @@ def search(call: Call, given: SearchParameters) -> Reply:
     if given.facets:
         said.facets = wire.facets(call.library.facets(scope=scope, documents=answer.found))
     measured = Measured(
-        {one.lane.value: one.ms for one in answer.lanes},
-        tuple(one.lane.value for one in answer.degraded),
+        {lane.lane.value: lane.ms for lane in answer.lanes},
+        tuple(degradation.lane.value for degradation in answer.degraded),
     )
     return Reply(said, keep=not answer.degraded, measured=measured)
 

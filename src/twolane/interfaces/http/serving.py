@@ -1,4 +1,4 @@
-"""Running the server: the address, the library behind it, and an orderly end."""
+"""Running the server: its sockets, its end, and the folders that it watches meanwhile."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from twolane.library import Library
-from twolane.model.errors import BadInput
+from twolane.model.errors import BadInput, TwolaneError
 from twolane.settings import Settings
 
 if TYPE_CHECKING:
     from uvicorn import Server
+
+    from twolane.ingest.indexing import Report
 
 log = logging.getLogger("twolane.http")
 
@@ -52,9 +55,8 @@ def serve(
 
     from twolane.interfaces.http.app import Application
     from twolane.interfaces.http.auth import Auth
+    from twolane.interfaces.http.dispatch import Workers
     from twolane.interfaces.http.protocol import Patience, spoken
-    from twolane.interfaces.http.watch import watching
-    from twolane.interfaces.http.workers import Workers
     from twolane.interfaces.token_files import take_over
 
     with ExitStack() as opened:
@@ -172,3 +174,56 @@ def _bound(host: str, port: int) -> socket.socket:
 def _address(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+# A look at a large folder may be under way when the server ends; it stops between two batches.
+_WATCH_END_SECONDS = 10
+
+
+@contextmanager
+def watching(library: Library, *, wanted: bool) -> Iterator[None]:
+    """Index the folders of the library as they change, if that is wanted, until the block ends."""
+    if not wanted:
+        yield
+        return
+    folders = [
+        Path(collection.root) for collection in library.collections() if collection.root is not None
+    ]
+    if not folders:
+        raise BadInput("there is no folder to watch; index one first with: twolane index FOLDER")
+    stop = threading.Event()
+    thread = threading.Thread(target=_watch, args=(library, folders, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(_WATCH_END_SECONDS)
+
+
+def _watch(library: Library, folders: list[Path], stop: threading.Event) -> None:
+    there = [folder for folder in folders if folder.is_dir()]
+    for folder in set(folders).difference(there):
+        log.warning("%s is not there, and is not watched until the server starts again", folder)
+    try:
+        if there:
+            library.watch(there, stop=stop, changed=_tell)
+    except (TwolaneError, OSError) as error:
+        # Whoever only searches is served all the same.
+        log.error("folders are no longer watched: %s", error)  # noqa: TRY400 - it says enough
+
+
+def _tell(report: Report) -> None:
+    log.info(
+        "%s: %d indexed, %d deleted, %d failed",
+        report.collection,
+        report.indexed,
+        report.deleted,
+        report.failed,
+    )
+    if report.withheld:
+        log.warning(
+            "notes gone from %s: %d; nothing was deleted (twolane index --prune does it)",
+            report.collection,
+            report.withheld,
+        )

@@ -1,10 +1,11 @@
-"""The server: tools and resources of one library, over any transport of the protocol."""
+"""The MCP server: tools, prompts and a resource over one library."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
@@ -20,7 +21,7 @@ from twolane.interfaces.mcp import texts
 from twolane.interfaces.mcp.quoting import bounded, cost, line, name, quoted, seen
 from twolane.interfaces.mcp.tools import TOOLS, checked, room
 from twolane.model.document import Kind
-from twolane.model.errors import EmbedderError, StoreError, TwolaneError
+from twolane.model.errors import BadInput, EmbedderError, StoreError, TwolaneError
 from twolane.model.scope import Capability, Scope
 from twolane.text.prompts import arguments_of, filled
 
@@ -174,8 +175,8 @@ def _recent(library: Library, scope: Scope) -> list[types.Resource]:
     """The latest documents, for clients that show a list to choose from."""
     answer = library.search("", scope=scope, limit=20)
     listed, left = [], _RESOURCE_TOKENS
-    for one in answer.results:
-        title, uri = name(one.title), _DOCUMENT + quote(one.id, safe="/")
+    for result in answer.results:
+        title, uri = name(result.title), _DOCUMENT + quote(result.id, safe="/")
         left -= cost(title) + cost(uri)
         if left < 0:
             break
@@ -246,3 +247,22 @@ async def _aside(call: Callable[[], T]) -> T:
 
 def _told(text: str, *, bad: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=bad)
+
+
+def require_extra() -> None:
+    """Raise BadInput if the packages for the protocol are not installed."""
+    if find_spec("mcp") is None:
+        raise BadInput("agents need one more package; run: pip install 'twolane[mcp]'")
+
+
+def serve_streams(library: Library) -> None:
+    """Answer one client over standard input and output until it goes."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    async def run() -> None:
+        server = make_server(library)
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(run)

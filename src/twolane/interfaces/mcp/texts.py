@@ -34,6 +34,9 @@ _MARK = re.compile(r"</?mark>")
 # What a line that something was left out costs, with room for its numbers.
 _REMARK_TOKENS = 24
 
+# A passage with less room than this is not worth its place.
+_LEAST_TOKENS = 40
+
 # So many remarks of a kind are made about one query.
 _MOST_REMARKS = 5
 
@@ -50,13 +53,15 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
     """The results of a search, each with as much of its passage as there is room for."""
     head = _warnings(answer.degraded)
     head += _few(
-        f"{line(repr(one.typed))} was taken for {line(repr(one.written or ', '.join(one.terms)))}"
-        for one in answer.repairs
+        f"{line(repr(repair.typed))} was taken for "
+        f"{line(repr(repair.written or ', '.join(repair.terms)))}"
+        for repair in answer.repairs
     )
     head += _few(
-        f"{line(one.typed)} was searched as words: {line(one.reason)}" for one in answer.misread
+        f"{line(misread.typed)} was searched as words: {line(misread.reason)}"
+        for misread in answer.misread
     )
-    head += _few(line(str(one), 2 * NAME_TOKENS) for one in answer.missing_tags)
+    head += _few(line(str(missing), 2 * NAME_TOKENS) for missing in answer.missing_tags)
     if not answer.results:
         return _joined(head, ["nothing found"], tokens, "\n")
     if answer.answerable is False:
@@ -64,12 +69,17 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
     described = sorted(answer.collections.items())
     head += _few(f"{name(one)}: {line(text)}" for one, text in described)
     places = [_cited(place, one) for place, one in enumerate(answer.results, 1)]
-    left = tokens - sum(cost(text) + 1 for text in (*head, *places)) - _REMARK_TOKENS
-    share = max(0, left // len(answer.results))
+    left = tokens - sum(cost(text) + 1 for text in head) - _REMARK_TOKENS
+    costs = [cost(place) + 1 for place in places]
+    # Fewer results with something to read say more than many without.
+    count, share = len(places), 0
+    while count and (share := (left - sum(costs[:count])) // count) < _LEAST_TOKENS:
+        count -= 1
     blocks = [
-        f"{place}\n{_fitted(quoted(_passage(library, scope, one)), share)}" if share > 15 else place
-        for place, one in zip(places, answer.results, strict=True)
+        f"{place}\n{_fitted(quoted(_passage(library, scope, result)), share)}"
+        for place, result in zip(places[:count], answer.results, strict=False)
     ]
+    blocks += places[count:]
     return _joined(head, blocks, tokens, "\n\n")
 
 
@@ -122,7 +132,7 @@ def read(part: Excerpt, tokens: int) -> str:
 
 def headings(document: Document, tokens: int) -> str:
     """The headings of a document, each with the line of the file on which it stands."""
-    top = min((one.level for one in document.headings), default=1)
+    top = min((heading.level for heading in document.headings), default=1)
     lines = [
         f"{'  ' * (one.level - top)}{name(one.text)} (line {one.line}{shown})"
         for one, shown in zip(document.headings, _told_apart(document), strict=True)
@@ -133,7 +143,7 @@ def headings(document: Document, tokens: int) -> str:
 
 def _told_apart(document: Document) -> list[str]:
     """What tells a heading from others of the same text: its id, where that is needed."""
-    texts = Counter(one.text for one in document.headings)
+    texts = Counter(heading.text for heading in document.headings)
     ids = section_ids(document.headings)
     return [
         f", #{id}" if texts[one.text] > 1 else ""
@@ -153,7 +163,7 @@ def reasons(diagnosis: Diagnosis, tokens: int) -> str:
         rank = f"rank {one.rank} of {one.hits}" if one.rank else f"not among {one.hits}"
         reason = f" ({one.reason})" if one.reason else ""
         lines.append(f"{one.lane.value} lane: {rank}{reason}")
-    missing = [one.word for one in diagnosis.words if not one.held]
+    missing = [word.word for word in diagnosis.words if not word.held]
     if missing:
         lines.append(f"words that it does not hold: {', '.join(missing)}")
     if change := suggested(diagnosis.suggestion):
@@ -178,8 +188,9 @@ def standing(library: Library, scope: Scope, tokens: int) -> str:
 def collections(library: Library, scope: Scope) -> list[str]:
     """A line for each collection that the scope may see, with its own words about itself."""
     return [
-        f"collection {name(one.name)}" + (f": {line(one.description)}" if one.description else "")
-        for one in library.collections(scope=scope)
+        f"collection {name(collection.name)}"
+        + (f": {line(collection.description)}" if collection.description else "")
+        for collection in library.collections(scope=scope)
     ]
 
 
@@ -191,8 +202,8 @@ def introduction(head: Sequence[str], lines: Sequence[str], foot: str, tokens: i
 
 def _warnings(degraded: Iterable[Degradation]) -> list[str]:
     return [
-        f"warning: the {one.lane.value} lane is missing: {line(one.reason)}"
-        for one in for_strangers(degraded)
+        f"warning: the {degradation.lane.value} lane is missing: {line(degradation.reason)}"
+        for degradation in for_strangers(degraded)
     ]
 
 

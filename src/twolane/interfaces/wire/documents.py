@@ -255,8 +255,8 @@ def whole_document(
     """A document with all that there is of it."""
     last = document.first_line + document.body.removesuffix("\n").count("\n")
     passages = [
-        shape(Passage, one, heading=one.headings, lines=(one.first_line, one.last_line))
-        for one in chunks
+        shape(Passage, chunk, heading=chunk.headings, lines=(chunk.first_line, chunk.last_line))
+        for chunk in chunks
     ]
     return shape(
         Document,
@@ -303,7 +303,9 @@ def collections_details(
     collections: Sequence[model.Collection], counts: Mapping[str, int]
 ) -> CollectionsDetails:
     """All collections with their details."""
-    held = [collection_details(one, counts.get(one.name, 0)) for one in collections]
+    held = [
+        collection_details(collection, counts.get(collection.name, 0)) for collection in collections
+    ]
     return CollectionsDetails(collections=held)
 
 

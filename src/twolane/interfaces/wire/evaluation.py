@@ -105,7 +105,7 @@ def judgments(held: GoldenSet) -> Judgments:
 
 def measures(summary: Summary) -> Measures:
     """What a run of the judged queries comes to."""
-    texts = {one.id: one.query for one in summary.run.golden.queries}
+    texts = {query.id: query.query for query in summary.run.golden.queries}
     each = [
         {"id": row.id, "query": texts[row.id], **_by_measure(summary.table, row.values)}
         for row in summary.table.queries
@@ -217,7 +217,7 @@ def fit(found: Fit, file: Path, adopted: Path | None) -> Json:
     """What `eval fit` found; `adopted` is the file that searches read it from, if they do."""
     return {
         "embedder": found.space.embedder,
-        "reports": [asdict(one) for one in found.reports],
+        "reports": [asdict(report) for report in found.reports],
         "file": file,
         "adopted": adopted,
     }

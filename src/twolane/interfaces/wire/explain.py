@@ -128,7 +128,9 @@ class SimilarAnswer(Shape):
 
 def why_answer(diagnosis: Diagnosis) -> WhyAnswer:
     """What a diagnosis says."""
-    opinions = [shape(Opinion, one, reason=one.reason or None) for one in diagnosis.opinions]
+    opinions = [
+        shape(Opinion, opinion, reason=opinion.reason or None) for opinion in diagnosis.opinions
+    ]
     return shape(WhyAnswer, diagnosis, opinions=opinions)
 
 
@@ -137,7 +139,7 @@ def similar_answer(
 ) -> SimilarAnswer:
     """The documents that are most similar to one, and their files where these may be told."""
     results = [
-        shape(SimilarResult, one, passages=one.pair, file=file_in(file_of, one))
-        for one in answer.results
+        shape(SimilarResult, result, passages=result.pair, file=file_in(file_of, result))
+        for result in answer.results
     ]
     return shape(SimilarAnswer, answer, results=results)

@@ -241,7 +241,7 @@ def status(
         outbox=None if found.lag is None else shape(Outbox, found.lag),
     )
     if files is not None:
-        said.files = [_file(one, has_vectors=serving is not None) for one in files]
+        said.files = [_file(file, has_vectors=serving is not None) for file in files]
     return said
 
 
@@ -250,12 +250,12 @@ def _stages(standing: StagesStanding) -> Stages:
     records = [
         shape(
             Stage,
-            one,
-            paused_until=datetime.fromtimestamp(one.paused_until, UTC)
-            if one.paused_until > now
+            record,
+            paused_until=datetime.fromtimestamp(record.paused_until, UTC)
+            if record.paused_until > now
             else None,
         )
-        for one in standing.records
+        for record in standing.records
     ]
     return Stages(records=records, answers=standing.answers, bytes=standing.bytes)
 
@@ -280,7 +280,7 @@ def generation(standing: Standing) -> Generation:
 
 def generations(standings: Sequence[Standing]) -> Generations:
     """Every set of vectors."""
-    return Generations(generations=[generation(one) for one in standings])
+    return Generations(generations=[generation(standing) for standing in standings])
 
 
 def file_stage(file: FileOf, *, has_vectors: bool) -> FileStage:

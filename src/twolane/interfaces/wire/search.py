@@ -119,10 +119,10 @@ def search_answer(
     return shape(
         SearchAnswer,
         answer,
-        lanes={one.lane: one for one in answer.lanes},
+        lanes={lane.lane: lane for lane in answer.lanes},
         results=[
-            shape(SearchResult, one, link=links.get(one.id), file=file_in(file_of, one))
-            for one in answer.results
+            shape(SearchResult, result, link=links.get(result.id), file=file_in(file_of, result))
+            for result in answer.results
         ],
     )
 
