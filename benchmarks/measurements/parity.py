@@ -1,8 +1,9 @@
 """The same library in SQLite, PostgreSQL and memory: is it ranked alike?
 
-Every golden set of ours, and the public collections `locomo` and `rubq-pages` where
-OPEN_COLLECTIONS names their folder: documents are indexed and embedded (`use`) in SQLite, and
-copied with their vectors into PostgreSQL and memory; then each is asked the same queries, hybrid.
+The first queries of the `dev` half of every golden set of ours, and of the public collections
+`locomo` and `danetqa-ru` where OPEN_COLLECTIONS names their folder.
+Documents are indexed and embedded (`use`) in SQLite, and copied with their vectors into PostgreSQL
+and memory; then each is asked the same queries, hybrid.
 Candidates are compared by all their features, results by nDCG@10 and by how many of the first ten
 are the same.
 A document that one store alone offers is counted apart: pools have an end, and what is equal to
@@ -34,7 +35,7 @@ from twolane.ingest.chunking import CHUNKER
 from twolane.stores.memory import memory_stores
 
 _GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-_COLLECTIONS = ("locomo", "rubq-pages")
+_COLLECTIONS = ("locomo", "danetqa-ru")
 _ENDS = ("SQLite", "PostgreSQL", "memory")
 
 
@@ -74,7 +75,7 @@ def measure(room: Room) -> Outcome:
     with running() as server:
         for source in _sources(quick=room.quick):
             golden = load_golden(source)
-            queries = golden.queries[: room.size(60, 10)]
+            queries = golden.queries[: room.size(20, 10)]
             print(f"{golden.name}: {len(queries)} queries", file=sys.stderr, flush=True)
             with (
                 bench(golden, source, _SETTINGS, room.folder / "parity") as sqlite,
@@ -94,7 +95,7 @@ def measure(room: Room) -> Outcome:
 
 
 def _sources(*, quick: bool) -> Iterator[Path]:
-    yield from sorted(_GOLDEN.glob("short.dev.json" if quick else "*.json"))
+    yield from sorted(_GOLDEN.glob("short.dev.json" if quick else "*.dev.json"))
     folder = os.environ.get("OPEN_COLLECTIONS")
     if folder and not quick:
         yield from (Path(folder) / name for name in _COLLECTIONS)
