@@ -181,6 +181,34 @@ class TestSaving:
         assert [result.id for result in library.search("bees").results] == ["a"]
         assert library.status().progress.ready == 0
 
+    def test_nobody_waits_for_one_that_was_down(self, open_library: Opener) -> None:
+        """After a failure saves return at once, until the embedder has been quick again."""
+
+        class Failing(Hanging):
+            down = True
+
+            def embed_passages(self, texts):  # type: ignore[no-untyped-def]
+                if self.down:
+                    raise EmbedderUnavailable("down")
+                return super().embed_passages(texts)
+
+        embedder = Failing()
+        library = open_library(embedder, embedding={"save_seconds": 30.0})
+        library.save(Draft("a", title="Bees", body="bees winter in a cluster"))
+        embedder.down = False
+        started = time.monotonic()
+        library.save(Draft("b", title="Ants", body="ants carry leaves"))
+        # It hangs, so whoever waited for it would be here after half a minute.
+        assert time.monotonic() - started < 15
+        assert library.status().progress.ready == 0
+        embedder.released.set()
+        for number in range(100):
+            library.save(Draft(f"c{number}", title="Moths", body=f"moths like lamps {number}"))
+            if library.status().progress.ready > number:
+                break
+            time.sleep(0.02)
+        assert library.search("moths like lamps", mode="semantic").results
+
 
 def test_it_obeys_the_gate_once(open_library: Opener, tmp_path: Path) -> None:
     """Refused vectors are not judged again after each save; what serves goes on getting its own."""

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -90,6 +91,8 @@ class Embedding:
         self._background = Background(1, name="twolane-save")
         self._saved_lock = threading.Lock()
         self._saved: Future[bool] | None = None
+        # Whether the embedder was quick enough the last time that somebody saved.
+        self._in_time = True
 
     def embed(
         self,
@@ -170,6 +173,7 @@ class Embedding:
 
         Nothing that goes wrong here reaches the caller: the text is saved, and its vectors
         follow when somebody embeds what is left.
+        Nobody waits for an embedder that was down or too slow the last time.
         """
         if self._embedders.first is None or not ids:
             return False
@@ -179,16 +183,19 @@ class Embedding:
         with self._saved_lock:
             busy = self._saved is not None and not self._saved.done()
             if not busy:
-                self._saved = self._background.submit(lambda: self._embed_now(frozenset(ids)))
-            waiting = self._saved
-        if busy or waiting is None:
-            self._wake()
-            return False
-        try:
-            done = waiting.result(timeout=self._settings.embedding.save_seconds)
-        except TimeoutError:
-            done = False
+                self._saved = self._background.submit(lambda: self._embed_in_time(frozenset(ids)))
+            waiting = None if busy or not self._in_time else self._saved
+        done = False
+        if waiting is not None:
+            with suppress(TimeoutError):
+                done = waiting.result(timeout=self._settings.embedding.save_seconds)
         self._wake()
+        return done
+
+    def _embed_in_time(self, ids: Collection[str]) -> bool:
+        started = time.monotonic()
+        done = self._embed_now(ids)
+        self._in_time = done and time.monotonic() - started <= self._settings.embedding.save_seconds
         return done
 
     def _embed_now(self, ids: Collection[str]) -> bool:
