@@ -58,7 +58,10 @@ class AnalyzedQuery:
         """
         readings = {self.parsed.meaning: 1.0}
         content = " ".join(word.text for word in self.parsed.marks)
-        return readings if content in ("", self.parsed.meaning) else {**readings, content: 0.5}
+        if self.repairs or content in ("", self.parsed.meaning):
+            # The words as typed are not what is meant where they were repaired.
+            return readings
+        return {**readings, content: 0.5}
 
 
 class QueryAnalyzer:

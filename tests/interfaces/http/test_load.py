@@ -209,7 +209,7 @@ def test_metrics(server: Server) -> None:
         "twolane_lane_seconds",
         "twolane_queue_depth",
     }
-    pattern = r'[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+'
+    pattern = r'[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? ([0-9.e+-]+|NaN)'
     assert all(re.fullmatch(pattern, line) for line in lines if not line.startswith("#"))
     (infinite,) = (
         line for line in lines if "lane_seconds_bucket" in line and 'l",le="+Inf"' in line

@@ -50,13 +50,11 @@ _CHANNEL = {
 }
 
 
-class NotThere(EngineUnavailable):
-    """The cluster has no collections of this library."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Qdrant does not hold this library; make it with: twolane db reindex --into qdrant"
-        )
+def not_there() -> EngineUnavailable:
+    """The error of a cluster that has no collections of this library."""
+    return EngineUnavailable(
+        "Qdrant does not hold this library; make it with: twolane db reindex --into qdrant"
+    )
 
 
 class Cluster:
@@ -125,7 +123,7 @@ class Cluster:
         said = (error.details() if isinstance(error, grpc.Call) else str(error)) or ""
         said = said.strip().partition("\n")[0]
         if code == grpc.StatusCode.NOT_FOUND:
-            raise NotThere from error
+            raise not_there() from error
         if code in _REFUSED:
             raise EngineUnavailable(f"Qdrant refuses: {said}") from error
         if self._paused.get(url, 0.0) < time.monotonic():

@@ -17,7 +17,7 @@ from twolane.model.scope import ANYWHERE, EVERYBODY
 from twolane.ports import Stores
 from twolane.ports.documents import Part
 from twolane.ports.outbox import Lag, Outbox
-from twolane.stores.qdrant.cluster import Cluster, NotThere, scroll
+from twolane.stores.qdrant.cluster import Cluster, not_there, scroll
 from twolane.stores.qdrant.conditions import of_documents
 from twolane.stores.qdrant.layout import Builds, Layout
 from twolane.stores.qdrant.points import (
@@ -140,7 +140,7 @@ class Follower:
         """The collections that are there, once they are those of the generations there are."""
         builds = self.layout.builds()
         if self.layout.alias(None) not in builds.asked:
-            raise NotThere
+            raise not_there()
         known = {one.number: one.space.dimensions for one in self._stores.vectors.generations()}
         there = {one.generation for one in builds.all.values()} - {None}
         if known.keys() == there:
@@ -286,7 +286,7 @@ class Follower:
         What waits in the outbox is brought there first.
         """
         if not self._outbox.is_on():
-            raise NotThere
+            raise not_there()
         if not self.drain(_WRITE_SECONDS):
             lag = self.lag()
             why = self.trouble or "it follows, but is not done yet; look again later"
@@ -294,7 +294,7 @@ class Follower:
         builds = self.layout.builds()
         names = sorted(builds.asked.values())
         if not builds.of(None, names):
-            raise NotThere
+            raise not_there()
         ids = self._ids()
         wrong: list[str] = []
         for some in _batches(ids, _RANGE):
