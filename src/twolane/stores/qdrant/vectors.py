@@ -151,8 +151,12 @@ class _Question:
         threshold = None if floor <= -1 else floor - _ROUNDING
         while True:
             found = self._query(filter, wanted, params, ["document"], threshold)
+            nearest = {payload["document"]: score for payload, score in reversed(found)}
             chosen = list(dict.fromkeys(payload["document"] for payload, _ in found))
-            if len(chosen) >= limit or len(found) < wanted:
+            if len(found) < wanted:
+                return chosen
+            # Of equals the lowest id comes first, so none of them may be left out.
+            if len(chosen) >= limit and found[-1][1] < nearest[chosen[limit - 1]] - _ROUNDING:
                 return chosen
             wanted *= 4
 
