@@ -21,7 +21,7 @@ from twolane.ranking.exact import exact_candidates
 from twolane.results.highlighting import sought
 from twolane.results.results import result_of
 from twolane.stores.memory import memory_stores
-from twolane.text.substrings import holds, places, spelled
+from twolane.text.substrings import holds, may_stand_in, places, reads, spelled
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -139,6 +139,14 @@ def test_places_are_where_it_stands(text: str, around: str) -> None:
 def test_spelling_is_settled(text: str) -> None:
     """What was folded once is not folded further by case, accents or spaces."""
     assert spelled(spelled(text)) == spelled(text)
+
+
+def test_signs_may_stand_only_where_they_all_are() -> None:
+    """A quotation of signs alone needs no reading of texts that lack one of them."""
+    assert not may_stand_in("ann at example", "@")
+    assert not may_stand_in("a > b", "->")
+    assert may_stand_in("x - y > z", "->")
+    assert reads("a -**>** b", "->")
 
 
 class TestTyped:

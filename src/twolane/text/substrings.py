@@ -258,13 +258,18 @@ def may_stand_in(folded: str, literal: str) -> bool:
 
     If not, the literal stands in it neither as it is written nor as it is read; to tell this
     takes a tenth of the time of reading it.
+    A literal without words may stand where all its signs are.
     """
-    return _sequence(literal).search(folded) is not None
+    sequence = _sequence(literal)
+    if sequence is None:
+        return all(sign in folded for sign in set(literal.replace(" ", "")))
+    return sequence.search(folded) is not None
 
 
 @lru_cache(maxsize=256)
-def _sequence(literal: str) -> re.Pattern[str]:
-    return re.compile(_BETWEEN.join(map(re.escape, _WORD.findall(literal))))
+def _sequence(literal: str) -> re.Pattern[str] | None:
+    words = _WORD.findall(literal)
+    return re.compile(_BETWEEN.join(map(re.escape, words))) if words else None
 
 
 def line(text: str) -> str:

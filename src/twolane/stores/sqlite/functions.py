@@ -66,7 +66,7 @@ class _Literals:
     """Whether quotations stand in documents letter by letter.
 
     A row is asked for one quotation after the other, so the row that was asked for last is kept,
-    as it was written and as it is folded.
+    as it was written and as it is folded, with what was answered: a query may repeat a quotation.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -75,6 +75,7 @@ class _Literals:
         self._asked: tuple[int, int] | None = None
         self._fields: dict[str, list[str]] = {}
         self._folded: dict[str, str] = {}
+        self._answered: dict[tuple[str, str | None], bool] = {}
 
     def held(self, row: int, revision: int, literal: str, field: str | None) -> bool:
         """Whether a field of the row, or any, holds the literal; a change has a new revision."""
@@ -82,8 +83,14 @@ class _Literals:
             connection = self._connection()
             found = connection and connection.execute(_WRITTEN, (row,)).fetchone()
             self._fields = _fields(found) if found else {}
-            self._folded = {}
+            self._folded, self._answered = {}, {}
             self._asked = row, revision
+        key = literal, field
+        if key not in self._answered:
+            self._answered[key] = self._stands(literal, field)
+        return self._answered[key]
+
+    def _stands(self, literal: str, field: str | None) -> bool:
         names = list(self._fields) if field is None else [field] if field in self._fields else []
         texts = [text for name in names for text in self._fields[name] if text]
         return any(stands_as_written(text, literal) for text in texts) or any(
