@@ -118,7 +118,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     cli = _at(folder / "home")
     vault = write(folder / "vault", NOTES)
     cli("index", vault)
-    with serving(cli, vault) as running:
+    # A quick machine opens more pages in a minute than any person would.
+    with serving(cli, vault, TWOLANE_SERVER_REQUESTS_PER_MINUTE="0") as running:
         yield running
 
 
