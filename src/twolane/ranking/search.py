@@ -282,6 +282,7 @@ class Searcher:
         self._explain(scorer, ranked, wanted)
         if stages.reranking is None:
             return ranked, []
+        # Which passage it reads depends on what speaks for the document, so that was told first.
         late = stages.reranking.measure(query, ranked)
         if late is not None:
             self._warn_once(late)

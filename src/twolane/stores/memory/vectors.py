@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from twolane.embedding.vector_checks import check_vectors
+from twolane.embedding.vector_checks import check_query, check_vectors
 from twolane.model.candidate import NearChunk, Neighbour
 from twolane.model.document import Prepared
-from twolane.model.errors import BadVectors
 from twolane.model.scope import ANYWHERE, Scope
 from twolane.model.space import Generation, GenerationState, Space
 from twolane.ports.vectors import Mean, NewVector, PassageVector
@@ -126,12 +125,7 @@ class MemoryVectors:
         found = []
         with self._state.lock:
             shelf = self._state.shelf(generation)
-            wanted = shelf.generation.space.dimensions
-            if asked.shape != (wanted,):
-                raise BadVectors(
-                    f"generation {generation} holds vectors of {wanted} numbers, but the query's "
-                    f"has shape {asked.shape}; embed the query in the generation's own space"
-                )
+            check_query(asked, shelf.generation)
             for prepared in self._state.within(scope):
                 held = {one.position: one for one in _vectors(shelf, prepared)}
                 chunks = [

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pgvector import Vector as Written
 
+from twolane.embedding.vector_checks import check_query
 from twolane.model.candidate import NearChunk, Neighbour
-from twolane.model.errors import BadVectors
 from twolane.model.scope import Scope
 from twolane.ports.vectors import Mean, NewVector, PassageVector
 from twolane.stores.postgres.conditions import Demands
@@ -301,12 +301,7 @@ class PostgresVectors(Generations):
 
         asked = np.asarray(vector, dtype=np.float32)
         with self._db.reading(scope) as session:
-            dimensions = self.demand(session, generation).space.dimensions
-            if asked.shape != (dimensions,):
-                raise BadVectors(
-                    f"generation {generation} holds vectors of {dimensions} numbers, but the "
-                    f"query's has shape {asked.shape}; embed the query in the generation's space"
-                )
+            check_query(asked, self.demand(session, generation))
             condition = self._demands.condition(session, scope)
             question = Question(generation, asked, condition, limit, floor, detail)
             return neighbours(session, question)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from qdrant_client import QdrantClient, models
 
+from twolane.embedding.vector_checks import check_query
 from twolane.model.candidate import NearChunk, Neighbour
-from twolane.model.errors import BadVectors, EngineUnavailable, StoreError
+from twolane.model.errors import EngineUnavailable, StoreError
 from twolane.model.scope import Scope
 from twolane.model.space import Generation, GenerationState, Space
 from twolane.ports.documents import DocumentStore
@@ -119,14 +120,9 @@ class QdrantVectors:
             return self._behind.get(generation, ids)
 
     def _require(self, generation: int, vector: Vector) -> None:
-        for one in self._behind.generations():
-            if one.number == generation:
-                dimensions = one.space.dimensions
-                if tuple(vector.shape) != (dimensions,):
-                    raise BadVectors(
-                        f"generation {generation} holds vectors of {dimensions} numbers, but the "
-                        f"query's has shape {vector.shape}; embed the query in its space"
-                    )
+        for known in self._behind.generations():
+            if known.number == generation:
+                check_query(vector, known)
                 return
         raise StoreError(f"there is no generation {generation}; `twolane status` lists them")
 
@@ -151,13 +147,15 @@ class _Question:
         threshold = None if floor <= -1 else floor - _ROUNDING
         while True:
             found = self._query(filter, wanted, params, ["document"], threshold)
-            nearest = {payload["document"]: score for payload, score in reversed(found)}
-            chosen = list(dict.fromkeys(payload["document"] for payload, _ in found))
+            nearest: dict[str, float] = {}
+            for payload, score in found:
+                nearest.setdefault(payload["document"], score)
             if len(found) < wanted:
-                return chosen
+                return list(nearest)
             # Of equals the lowest id comes first, so none of them may be left out.
-            if len(chosen) >= limit and found[-1][1] < nearest[chosen[limit - 1]] - _ROUNDING:
-                return chosen
+            scores = list(nearest.values())
+            if len(scores) >= limit and found[-1][1] < scores[limit - 1] - _ROUNDING:
+                return list(nearest)
             wanted *= 4
 
     def passages(
