@@ -34,6 +34,7 @@ from twolane.evaluation.fitting import (
     fit_to_judgments,
     judged_by,
     ranked_by,
+    with_stages,
 )
 from twolane.evaluation.golden import GoldenSet
 from twolane.evaluation.indexes import bench
@@ -330,6 +331,48 @@ class TestJudgments:
         given = drawn_set("own", 30, noise=50.0)
         found = fit_to_judgments([given], HYBRID, self.PRIOR)
         assert self.order(found) == pytest.approx(self.order(self.PRIOR), abs=1e-3)
+
+
+class TestStages:
+    """A reranker gets a weight only where it shows a gain; a poor one is told to be silent."""
+
+    PRIOR = TestPrior.PRIOR
+
+    def reranked(self, name: str, *, knows: bool, seed: int = 1) -> FitSet:
+        """Queries whose candidates were read by a reranker that knows them, or draws lots."""
+        dice = random.Random(f"{name} {seed} scores")
+        drawn = drawn_set(name, 40, noise=2.0, seed=seed)
+        for query in drawn.queries:
+            for one in query.candidates:
+                best = query.grade(one) > 0 and knows
+                one.features[Feature.RERANK] = dice.gauss(6.0 if best else 0.0, 2.0)
+        return drawn
+
+    def test_one_that_knows_counts(self) -> None:
+        """By judgments of one's own, and by sets that were left out."""
+        sets = [self.reranked(name, knows=True) for name in "abc"]
+        (basis, *_) = with_stages(BASES, sets)
+        assert fit_to_judgments(sets[:1], basis, self.PRIOR).own.features[Feature.RERANK] > 0.1
+        assert fit_report(sets, basis).weights.own.features[Feature.RERANK] > 0.1
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_one_that_draws_lots_is_silent(self, seed: int) -> None:
+        """The order is that of the fit without it."""
+        sets = [self.reranked(name, knows=False, seed=seed) for name in "abc"]
+        (basis, *_) = with_stages(BASES, sets)
+        for staged, without in (
+            (
+                fit_to_judgments(sets, basis, self.PRIOR),
+                fit_to_judgments(sets, HYBRID, self.PRIOR),
+            ),
+            (fit_report(sets, basis).weights, fit_report(sets, HYBRID).weights),
+        ):
+            for each, plain in (
+                (staged.own, without.own),
+                (staged.foreign, without.foreign),
+            ):
+                assert each.features == {**plain.features, Feature.RERANK: 0.0}
+                assert each.intercept == plain.intercept
 
 
 class TestLeavingOut:

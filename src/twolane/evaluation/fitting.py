@@ -55,6 +55,10 @@ _PRIOR_QUERIES = 60.0
 # Of these one is chosen by what it is worth on queries that the fit has not seen, in so many parts;
 # fewer queries than this say nothing about a dozen weights.
 _HOLDS = (_PRIOR_QUERIES, 250.0, 1000.0)
+# Held like this nothing moves but the weights of stages, which no prior knows.
+_FIRM = 1e9
+# A stage costs time and may be poor, so its gain must be beyond doubt, in standard errors.
+_SURE = 2.0
 _PARTS = 5
 _FEWEST = 10
 
@@ -169,7 +173,22 @@ def fit_report(
 
     `together` are names of sets that share documents: where one is left out, so are the others.
     A set without which nothing is left to fit on is not judged.
+    A stage gets a weight only if sets that were left out surely gain by it.
     """
+    plain = _without_stages(basis)
+    report = _fit_report(sets, plain, together)
+    if plain == basis:
+        return report
+    staged = _fit_report(sets, basis, together)
+    values, before = ([one.ndcg for one in each.held_out] for each in (staged, report))
+    if _gain(values, before, _SURE) > 0:
+        return staged
+    return replace(report, weights=_with_silent_stages(report.weights, basis))
+
+
+def _fit_report(
+    sets: Sequence[FitSet], basis: Basis, together: Sequence[Collection[str]]
+) -> Report:
     tables = {one.name: _Table(one, basis) for one in sets}
     held_out = []
     known: dict[frozenset[str], LanguageWeights | None] = {}
@@ -207,21 +226,64 @@ def fit_to_judgments(
 
     How strongly it holds is chosen by cross-validation over queries. Unless a fit gains more than
     its standard error on queries that it has not seen, the order stays the prior's, and only the
-    chances are fitted.
+    chances are fitted. A stage gets a weight only if it surely gains over the fit without it.
     """
     queries = [query for one in sets for query in one.queries if len(_brought(query, basis)[1]) > 1]
+    plain = _without_stages(basis)
+    hold, values = _choose_hold(queries, plain, prior)
+    if plain == basis:
+        return fit(sets, basis, prior, hold)
+    staged, staged_values = _choose_hold(queries, basis, prior)
+    if _gain(staged_values, values, _SURE) > 0:
+        return fit(sets, basis, prior, staged)
+    return _with_silent_stages(fit(sets, plain, prior, hold), basis)
+
+
+def _choose_hold(
+    queries: Sequence[JudgedQuery], basis: Basis, prior: LanguageWeights
+) -> tuple[float, list[float]]:
+    """How strongly to hold to the prior, and nDCG@10 of each query by weights that never saw it."""
     parts = [queries[part::_PARTS] for part in range(_PARTS)]
-    chosen, best = inf, 0.0
-    for hold in _HOLDS if len(queries) >= _FEWEST else ():
-        gains = []
+    asked = [query for part in parts for query in part]
+    before = [_ndcg(prior, query, basis) for query in asked]
+    chosen, best, values = inf, 0.0, before
+    holds = _HOLDS if basis == _without_stages(basis) else (*_HOLDS, _FIRM)
+    for hold in holds if len(queries) >= _FEWEST else ():
+        found = []
         for part, left in enumerate(parts):
             rest = [query for other in (*parts[:part], *parts[part + 1 :]) for query in other]
             weights = fit([FitSet("", tuple(rest))], basis, prior, hold)
-            gains += [_ndcg(weights, one, basis) - _ndcg(prior, one, basis) for one in left]
-        gain = fmean(gains)
-        if gain > max(best, stdev(gains) / len(gains) ** 0.5):
-            chosen, best = hold, gain
-    return fit(sets, basis, prior, chosen)
+            found += [_ndcg(weights, query, basis) for query in left]
+        gain = _gain(found, before)
+        if gain > best:
+            chosen, best, values = hold, gain, found
+    return chosen, values
+
+
+def _gain(values: Sequence[float], before: Sequence[float], errors: float = 1.0) -> float:
+    """The mean gain where it is larger than so many standard errors, else 0."""
+    gains = [one - other for one, other in zip(values, before, strict=True)]
+    if len(gains) < 2:
+        return 0.0
+    gain = fmean(gains)
+    return gain if gain > errors * stdev(gains) / len(gains) ** 0.5 else 0.0
+
+
+def _without_stages(basis: Basis) -> Basis:
+    own, foreign = (
+        tuple(name for name in names if name not in STAGES) for names in (basis.own, basis.foreign)
+    )
+    return replace(basis, own=own, foreign=foreign)
+
+
+def _with_silent_stages(weights: LanguageWeights, basis: Basis) -> LanguageWeights:
+    """The weights with 0 for each stage: without one it would have that of the settings."""
+    own, foreign = weights.own, weights.foreign
+    silent = {name: 0.0 for name in STAGES if name in basis.own}
+    return LanguageWeights(
+        replace(own, features={**own.features, **silent}),
+        replace(foreign, features={**foreign.features, **silent}),
+    )
 
 
 def _ndcg(weights: LanguageWeights, query: JudgedQuery, basis: Basis) -> float:
@@ -256,7 +318,8 @@ def _fitted(
         target = _vector(prior, basis)
         start = target.copy()
         judged = sum(len(table.queries) for table in tables)
-        pull = hold / judged * sum(table.weight for table in tables) * scales**2
+        known = np.array([name not in STAGES for name in _columns(basis)])
+        pull *= np.where(known, hold / judged / _RIDGE, 1.0)
     order = start
     for _ in range(0 if isinf(hold) else _ROUNDS):
         pairs = [table.pairs(order) for table in tables]
@@ -403,6 +466,11 @@ def _positive(names: Sequence[Feature], values: Sequence[float]) -> dict[Feature
         for name, value in zip(names, values, strict=True)
         if value > 5e-5 or name in STAGES
     }
+
+
+def _columns(basis: Basis) -> tuple[Feature | None, ...]:
+    """The features that the rows have in their columns; the last says which language it is."""
+    return (*basis.own, *basis.foreign, None)
 
 
 def _vector(weights: LanguageWeights, basis: Basis) -> Numbers:
