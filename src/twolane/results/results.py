@@ -20,6 +20,7 @@ from twolane.ranking.rankings import Ranking
 from twolane.results.highlighting import (
     Mention,
     Sought,
+    count_words,
     highlighted,
     mentions,
     one_line,
@@ -237,10 +238,7 @@ def _winning_chunk(
 
 def _words_in(document: Document, chunk: Chunk, words: Sought) -> int:
     """How many words of the query the chunk shows."""
-    bits = 0
-    for mention in mentions(plain(document.body[chunk.start : chunk.end]), words, [chunk.language]):
-        bits |= mention.words
-    return bits.bit_count()
+    return count_words(plain(document.body[chunk.start : chunk.end]), words, [chunk.language])
 
 
 # -------------------------------------------------------------------------------- the snippet
