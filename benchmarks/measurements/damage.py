@@ -9,8 +9,8 @@ so must a backup that was made.
 After `--fix` the file is sound or is refused, every file is as it was once its folder is indexed
 again, every text of a saved document that the harmed file still held is there, and every document
 that differs from what was saved was named by one of the commands.
-A lost log (`-wal`) is the one harm that leaves a whole file of an earlier moment; it must then be
-whole, and nobody can say more.
+A lost or cut log (`-wal`) is the one harm that leaves a whole file of an earlier moment; it must
+then be whole, and nobody can say more.
 """
 
 # ruff: noqa: ARG001 - every harm is given the same.
@@ -116,7 +116,7 @@ class _Whole:
     folder: Path
     documents: Told
     answers: list[Any]
-    earlier: Told
+    moments: list[Told]
 
     @classmethod
     def made(cls, folder: Path) -> _Whole:
@@ -145,14 +145,18 @@ class _Whole:
             library.embed()
         # A copy with a log beside it: what was saved last is only there.
         earlier, answers = _told(db)
+        late = [f"late{number}" for number in range(5)]
         with Library.open(settings=_settings(db)) as library:
-            for number in range(5):
-                library.save(Draft(f"late{number}", title=f"Late {number}", body=text()))
+            for id in late:
+                library.save(Draft(id, title=id.title(), body=text()))
             library.embed()
             for ending in ("", "-wal"):
                 shutil.copyfile(f"{db}{ending}", f"{folder / 'open.db'}{ending}")
         documents, answers = _told(db)
-        return cls(folder, documents, answers, earlier)
+        moments = [
+            earlier | {id: documents[id] for id in late[:count]} for count in range(len(late) + 1)
+        ]
+        return cls(folder, documents, answers, moments)
 
 
 def _text(dice: random.Random) -> str:
@@ -184,8 +188,9 @@ class _Case:
         if sound:
             outcome = "harmless"
             now = self._now(db)
-            if now is not None and now[0] == self.whole.earlier != self.whole.documents:
-                outcome = "an earlier moment"
+            lost_log = self.folder.name.startswith("lost-or-damaged-log")
+            if lost_log and now is not None and now[0] in self.whole.moments:
+                outcome = "an earlier moment" if now[1] != self.whole.answers else outcome
             elif now != (self.whole.documents, self.whole.answers):
                 self.wrong.append(_SOUND)
         if backup.code == 0:
@@ -217,9 +222,17 @@ class _Case:
             for id, said in self.whole.documents.items()
             if now[0].get(id) != said and not id.startswith("notes/")
         }
-        # A document that lost its id is told by the collection that it is in now.
+        # A document that lost its id is told by the collection that it is in now, and one that
+        # lost the name of a tag by the tag that it has now.
         recovered = "'recovered'" in self.said
-        if any(id not in self.said and not (recovered and id not in now[0]) for id in changed):
+        unnamed = [
+            id
+            for id in changed
+            if id not in self.said
+            and not (recovered and id not in now[0])
+            and not any(tag.startswith("recovered-") and tag in self.said for tag in now[0][id][2])
+        ]
+        if unnamed:
             self.wrong.append(_UNNAMED)
         return "found and mended"
 

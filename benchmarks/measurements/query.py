@@ -106,10 +106,13 @@ class PreparedEmbedder:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.known: dict[str, Vector] = {}
+        self._read: Any = None
 
     def embed_query(self, text: str) -> Vector:
-        """The vector that was prepared for this text."""
-        return self.known[text]
+        """The vector that was prepared for this text, else that of the text before."""
+        # A query is also read by its words that count, right after it was read as typed.
+        self._read = self.known.get(text, self._read)
+        return self._read
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         """One prepared row per text."""

@@ -52,6 +52,15 @@ def test_eight_results_are_shown_and_the_rest_is_counted(many: Cli) -> None:
     assert many("search", "tea", "--mode", "lexical", "-q").stderr == ""
 
 
+def test_more_than_a_search_gives_are_counted_too(many: Cli) -> None:
+    """The count is of all that match, and the number beside it shows them."""
+    query = ("search", "tea", "--mode", "lexical")
+    count = len(many.json(*query, "-n", "100")["results"])
+    few = {"TWOLANE_SEARCH_LIMIT": "9"}
+    assert many(*query, **few).stderr == f"{count - 9} more: -n {count}\n"
+    assert len(titles(many(*query, "-n", str(count), **few).stdout)) == count
+
+
 def test_the_settings_say_how_many_are_shown(many: Cli) -> None:
     """Who sets `search.limit` sees as many."""
     done = many("search", "tea", "--mode", "lexical", TWOLANE_SEARCH_LIMIT="10")

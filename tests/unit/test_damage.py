@@ -17,6 +17,7 @@ from twolane.model.draft import Draft
 from twolane.model.errors import NotADatabase, TwolaneError
 from twolane.model.scope import ANYWHERE, Capability
 from twolane.settings import Settings
+from twolane.stores.sqlite.database import Database
 from twolane.stores.sqlite.parts import parts
 
 TEXTS = {
@@ -90,6 +91,11 @@ HARM = {
     "another hash": "UPDATE seals SET digest = x'00' WHERE document = 1",
     "a tag that is no UTF-8": "UPDATE tags SET name = CAST(x'ff' AS TEXT)",
     "a name that is no UTF-8": "UPDATE collections SET name = CAST(x'ff' AS TEXT) WHERE row = 1",
+    "a passage that is gone": "DELETE FROM chunks WHERE document = 1",
+    "no counter": "DELETE FROM counters",
+    "no totals": "DELETE FROM totals",
+    "a tagging that is gone": "DELETE FROM document_tags WHERE document = 2",
+    "stems that are bytes": "UPDATE texts SET stems = zeroblob(9) WHERE row = 1",
 }
 
 
@@ -113,6 +119,53 @@ def test_harm_to_texts_is_found_and_mended(settings: Settings, statement: str) -
         after = everything(library)
         assert len(after) == len(before)
         assert after["notes/moss.md"].body == before["notes/moss.md"].body
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM counters",
+        "DELETE FROM totals",
+        "UPDATE texts SET title = zeroblob(9)",
+    ],
+)
+def test_a_surprise_in_a_damaged_file_is_damage(settings: Settings, statement: str) -> None:
+    """What cannot be read as it should be is refused with what to do, and is no crash."""
+    harm(settings, statement)
+    with Library.open(settings=settings) as library:
+        for use in (
+            lambda: library.search("water"),
+            library.status,
+            lambda: library.save(Draft("new", title="New", body="Water")),
+        ):
+            with refused_in_one_sentence():
+                use()
+        with pytest.raises(NotADatabase, match="doctor --fix"):
+            library.search("water", mode="lexical")
+
+
+def test_a_surprise_in_a_sound_file_is_our_mistake(settings: Settings) -> None:
+    """Nothing that is wrong with the program is blamed on the file."""
+    assert settings.db is not None
+    database = Database.open(settings.db, create=False)
+    try:
+        for use in (database.read, database.write):
+            with pytest.raises(LookupError, match="ours"), use():
+                raise LookupError("ours")
+    finally:
+        database.close()
+
+
+@pytest.mark.parametrize(
+    "statement", ["DROP TABLE document_tags", "DELETE FROM document_tags WHERE document = 2"]
+)
+def test_tags_come_back_from_what_is_searched(settings: Settings, statement: str) -> None:
+    """The searchable text of a document still has its tags."""
+    harm(settings, statement)
+    with Library.open(settings=settings) as library:
+        assert any("put back" in one.reason for one in library.repair())
+        assert library.check() == []
+        assert {one.tags for id, one in everything(library).items() if id in TEXTS} == {("plants",)}
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, -1])

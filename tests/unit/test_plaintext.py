@@ -19,7 +19,12 @@ from twolane.text.plaintext import code_spans, fences, plain, plain_line
         ("Title\n===\n\nSecond\n---", "Title\n\nSecond"),
         ("- a\n* b\n+ c\n1. d\n2) e\n  - f", "a\nb\nc\nd\ne\nf"),
         ("- [ ] open\n- [x] done", "open\ndone"),
+        ("- [/] half\n- [-] dropped\n- [>] later\n- [1] Smith", "half\ndropped\nlater\n[1] Smith"),
         ("> quoted\n> > twice\n> - item", "quoted\ntwice\nitem"),
+        ("tea[^1] from Japan[^a]\n\n[^1]: Green.", "tea from Japan\n\nGreen."),
+        ("not [^0-9] nor `[^1]` nor a^b", "not [^0-9] nor [^1] nor a^b"),
+        ("moved. ^office\n\n- one ^a1b2c3\n- two\n\n^303132", "moved.\n\none\ntwo"),
+        ("x ^and\ny, n ^2", "x ^and\ny, n ^2"),
         ("> [!note] Callout\n> text", "Callout\ntext"),
         ("a\n\n---\n\nb\n***\n_ _ _", "a\n\nb"),
         ("| a | b |\n|---|:-:|\n| c \\| d | e |", "a   b\n\nc | d   e"),
@@ -106,6 +111,10 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "backticks": lambda n: "".join("`" * i + " " for i in range(int((2 * n) ** 0.5))),
     "fences": lambda n: "```\n" * (n // 4),
     "rules": lambda n: "- " * (n // 2) + "x",
+    "names of blocks": lambda n: " ^a" * (n // 3),
+    "a name of a block": lambda n: " ^" + "1" * n + "!",
+    "blanks before a name": lambda n: "a" + " " * n + "^",
+    "footnotes": lambda n: "[^a" * (n // 3),
     "cells": lambda n: "|-" * (n // 2) + "x",
 }
 

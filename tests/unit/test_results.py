@@ -336,14 +336,13 @@ def test_passage_of_headings_only_is_shown() -> None:
 
 
 def test_match_outside_the_body_is_shown_where_it_is() -> None:
-    """Tags come first, then description, summary, URL, alias and title."""
+    """Tags come first, then description, summary, URL and alias."""
     fields: dict[str, Any] = {
         "tags": ("sea", "boats"),
         "description": "About boats.",
         "summary": "A boat in short.",
         "url": "https://e.org/boat?a=1&b=2",
         "aliases": ("Boating", "Sailing"),
-        "title": "My boat",
     }
     expected = [
         "#sea #<mark>boats</mark>",
@@ -351,12 +350,31 @@ def test_match_outside_the_body_is_shown_where_it_is() -> None:
         "A <mark>boat</mark> in short.",
         "https://e.org/<mark>boat</mark>?a=1&amp;b=2",
         "<mark>Boating</mark>, Sailing",
-        "My <mark>boat</mark>",
     ]
     for shown, name in zip(expected, list(fields), strict=True):
         document, chunks = note(*PARTS, **fields)
         assert result_of(found_by(0.02, 0.01), document, chunks, words("boat")).snippet == shown
         del fields[name]
+
+
+@pytest.mark.parametrize("fields", [{}, {"tags": ("compost",), "aliases": ("Compost heap",)}])
+@pytest.mark.parametrize("body", ["# Compost\n\nA heap is a fire.\n", "A heap is a fire.\n"])
+def test_the_title_is_not_said_again(body: str, fields: dict[str, Any]) -> None:
+    """A match in the title is marked there; the snippet goes on with what the passage says."""
+    document, chunks = note(body, title="Compost", **fields)
+    result = result_of(found_by(0.02), document, chunks, words("compost"))
+    assert result.title_html == "<mark>Compost</mark>"
+    assert result.snippet == "A heap is a fire."
+
+
+def test_a_heading_below_the_title_is_shown_without_it() -> None:
+    """Only headings that hold the words and are not the title are shown before the text."""
+    body = "# Shoes\n\n## Shoes for snow\n\nTwo pairs.\n"
+    headings = (Heading(1, "Shoes", 1, 0), Heading(2, "Shoes for snow", 3, 9))
+    document = Document("d", "c", "Shoes", body, headings=headings)
+    chunk = Chunk(0, 0, len(body), 1, 5, ("Shoes", "Shoes for snow"), "en", 9, "", "")
+    result = result_of(found_by(0.02), document, [chunk], words("shoe"))
+    assert result.snippet == "<mark>Shoes</mark> for snow Two pairs."
 
 
 def test_dense_passage_is_shown_even_if_tags_match() -> None:
@@ -387,13 +405,13 @@ def test_words_in_a_dense_passage_are_marked() -> None:
         ({"description": "About.", "summary": "Short.", "url": "https://e.org"}, "About."),
         ({"summary": "Short.", "url": "https://e.org"}, "Short."),
         ({"url": "https://e.org"}, "https://e.org"),
-        ({"title": "Only a race"}, "Only a <mark>race</mark>"),
+        ({"title": "Only a race"}, ""),
         ({"title": ""}, ""),
     ],
 )
 @pytest.mark.parametrize("parts", [(), ("\n \n",)])
 def test_empty_body(parts: tuple[str, ...], fields: dict[str, Any], expected: str) -> None:
-    """A document without text shows its description, summary, URL or title."""
+    """A document without text shows its description, summary or URL; its title stands above."""
     document, chunks = note(*parts, **{"title": "t", **fields})
     result = result_of(found_by(dense=0.02), document, chunks, words("race"))
     assert result.snippet == expected

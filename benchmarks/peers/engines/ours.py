@@ -31,10 +31,13 @@ class _Prepared:
     def __init__(self) -> None:
         self.space = UseEmbedder(chunker=CHUNKER).space
         self.known: dict[str, Any] = {}
+        self._read: Any = None
 
     def embed_query(self, text: str) -> Any:
         """The vector that goes with the query; a query is embedded without its quotes."""
-        return self.known[text]
+        # A query is also read by its words that count, right after it was read as typed.
+        self._read = self.known.get(text, self._read)
+        return self._read
 
     def embed_passages(self, texts: list[str]) -> Any:
         """Vectors are given to the store."""

@@ -34,7 +34,7 @@ from twolane.text.shingles import sketch
 from twolane.text.tokens import only_stemmed_as, stream
 
 # Raised when stems or passages of the same text change, so that unchanged files are done again.
-ANALYSIS = "6"
+ANALYSIS = "7"
 
 
 def prepare(document: Document, settings: Settings) -> Prepared:

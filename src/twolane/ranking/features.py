@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from twolane.model.answer import Feature
@@ -16,7 +17,8 @@ from twolane.model.document import FIELDS
 from twolane.model.scope import Word
 from twolane.ranking.bm25f import Bm25f, idf
 
-_TITLE, _BODY = FIELDS.index("title"), FIELDS.index("body")
+_TITLE = FIELDS.index("title")
+_IN_TITLE, _IN_BODY = itemgetter(_TITLE), itemgetter(FIELDS.index("body"))
 
 
 class MatchedWords(NamedTuple):
@@ -25,6 +27,11 @@ class MatchedWords(NamedTuple):
     features: dict[Feature, float]
     words: tuple[str, ...]
     passage: int | None
+
+    def order(self, graded: bool) -> float:
+        """What words alone order by: BM25F, times coverage if matches are graded."""
+        score = self.features[Feature.BM25F]
+        return score * self.features[Feature.COVERAGE] if graded else score
 
 
 class WordFeatures:
@@ -51,65 +58,77 @@ class WordFeatures:
         score = self._bm25f.of(document)
         if not score.coverage:
             return None
-        passage_coverage, passage = self._best_passage(document, score.trusts)
+        counts = document.frequencies
+        held = []
+        for word, trust, rarity in zip(self._words, score.trusts, self._idfs, strict=True):
+            if trust:
+                several = [counts[key] for key in word.keys if key in counts]
+                in_title, in_body = max(map(_IN_TITLE, several)), max(map(_IN_BODY, several))
+                held.append(_Held(word, trust, rarity, in_title, in_body))
+        passage_coverage, passage = _best_passage(document, held)
         features = {
             Feature.BM25F: score.bm25f,
             Feature.COVERAGE: score.coverage,
             Feature.PASSAGE_COVERAGE: passage_coverage,
         }
         if document.lengths[_TITLE]:
-            features[Feature.TITLE] = self._title(document)
+            features[Feature.TITLE] = self._title(document.lengths[_TITLE], held)
         if document.adjacent:
-            side_by_side = sum(self._pairs[at] for at in document.adjacent)
+            side_by_side = sum([self._pairs[at] for at in document.adjacent])
             features[Feature.PAIRS] = side_by_side / self._reach_of_pairs
-        if self._is_list and all(score.trusts):
+        if self._is_list and len(held) == len(self._words):
             # A word that was only guessed is there as surely as the guess is.
             features[Feature.ALL_WORDS] = score.coverage
-        words = [word.text for word, trust in zip(self._words, score.trusts, strict=True) if trust]
-        return MatchedWords(features, tuple(words), passage)
+        return MatchedWords(features, tuple([one.word.text for one in held]), passage)
 
-    def _best_passage(
-        self, document: DocumentTerms, trusts: Sequence[float]
-    ) -> tuple[float, int | None]:
-        """The coverage of the best single passage, read under the document's title, and its place.
-
-        A word of the title counts for every passage: nobody repeats it in each.
-        Of passages that cover the same the one with most words side by side is best, then the one
-        with most occurrences, then the first. There is none where the body holds no word.
-        """
-        above = 0.0
-        below = []
-        counts = document.frequencies
-        for word, trust in zip(self._words, trusts, strict=True):
-            if not trust:
-                continue
-            keys = [key for key in word.keys if key in counts]
-            if any(counts[key][_TITLE] for key in keys):
-                above += trust
-            elif any(counts[key][_BODY] for key in keys):
-                below.append((keys, trust))
-        best = (0.0, 0, 0)
-        place = None
-        for passage in document.passages:
-            held = 0.0
-            for keys, trust in below:
-                if not passage.terms.isdisjoint(keys):
-                    held += trust
-            if place is None or (held, passage.pairs, passage.occurrences) > best:
-                best, place = (held, passage.pairs, passage.occurrences), passage.place
-        return above + best[0], place
-
-    def _title(self, document: DocumentTerms) -> float:
+    def _title(self, length: int, held: Sequence[_Held]) -> float:
         """How much of the title the query says, by inverse document frequency.
 
         Words that only the title has are taken for as rare as those of the query are on average.
         """
-        counts = document.frequencies
         said, places = 0.0, 0
-        for word, rarity in zip(self._words, self._idfs, strict=True):
-            times = max((counts[key][_TITLE] for key in word.keys if key in counts), default=0)
-            if times:
-                said += rarity
-                places += times
-        unsaid = max(0, document.lengths[_TITLE] - places) * self._usual_idf
+        for one in held:
+            if one.in_title:
+                said += one.rarity
+                places += one.in_title
+        unsaid = max(0, length - places) * self._usual_idf
         return said / (said + unsaid) if said else 0.0
+
+
+class _Held(NamedTuple):
+    """A word of the query that a document holds: what it is worth, and how often it stands where.
+
+    `trust` is its share of the query's information, `rarity` its inverse document frequency.
+    """
+
+    word: Word
+    trust: float
+    rarity: float
+    in_title: int
+    in_body: int
+
+
+def _best_passage(document: DocumentTerms, held: Sequence[_Held]) -> tuple[float, int | None]:
+    """The coverage of the best single passage, read under the document's title, and its place.
+
+    A word of the title counts for every passage: nobody repeats it in each.
+    Of passages that cover the same the one with most words side by side is best, then the one
+    with most occurrences, then the first. There is none where the body holds no word.
+    """
+    above = 0.0
+    below = []
+    for one in held:
+        if one.in_title:
+            above += one.trust
+        elif one.in_body:
+            below.append((one.word.keys, one.trust))
+    best = (0.0, 0, 0)
+    place = None
+    for passage in document.passages:
+        covered = 0.0
+        for keys, trust in below:
+            if not passage.terms.isdisjoint(keys):
+                covered += trust
+        if place is None or (covered, passage.pairs, passage.occurrences) > best:
+            best, place = (covered, passage.pairs, passage.occurrences), passage.place
+    return above + best[0], place

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isnan
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from twolane.embedding.sentence_codes import nearest_sentences, sentence_part
@@ -24,8 +25,7 @@ from twolane.ports.lexical import LexicalIndex
 from twolane.ports.vectors import VectorIndex
 from twolane.query.analyzer import AnalyzedQuery
 from twolane.ranking.background import Usual
-from twolane.ranking.bm25f import Bm25f
-from twolane.ranking.features import WordFeatures
+from twolane.ranking.features import MatchedWords, WordFeatures
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
@@ -87,49 +87,53 @@ class LexicalLane:
         # Who meets demands alone has all that was asked for: of `a OR b` one is enough.
         parsed = query.parsed
         self._demands_alone = not parsed.words and parsed.clause is not None
-        # What is known of documents, told once.
-        self._documents: dict[str, DocumentTerms] = {}
+        # What the words of documents say, told once; None for those without any.
+        self._known: dict[str, MatchedWords | None] = {}
 
     def candidates(self, limit: int) -> list[Candidate]:
         """Documents that the index offers, best first by BM25F times coverage, ties by id."""
         marks = self._query.parsed.marks
         if not marks and self._query.scope.clause is None:
             return []
-        bm25f = Bm25f(marks, self.frequencies)
         graded = self._relaxation != "any" and not self._demands_alone
         ranked = []
         for document in self._picked(limit):
-            self._documents[document.id] = document
-            score = bm25f.of(document)
-            if score.coverage or not marks:
-                order = score.bm25f * (score.coverage if graded else 1.0)
-                features = {Feature.BM25F: score.bm25f, Feature.COVERAGE: score.coverage}
-                ranked.append((order, Candidate(document.id, document.languages, features)))
-        ranked.sort(key=lambda pair: (-pair[0], pair[1].id))
-        found = [candidate for _, candidate in ranked[:limit]]
-        for rank, candidate in enumerate(found, start=1):
-            candidate.ranks[Lane.LEXICAL] = rank
+            matched = self._known[document.id] = self._words.of(document)
+            if matched or not marks:
+                order = matched.order(graded) if matched else 0.0
+                ranked.append((-order, document.id, document.languages, matched))
+        ranked.sort(key=itemgetter(0, 1))
+        found = []
+        for rank, (_, id, languages, matched) in enumerate(ranked[:limit], start=1):
+            candidate = Candidate(id, languages, ranks={Lane.LEXICAL: rank})
+            self._tell(candidate, matched)
+            found.append(candidate)
         return found
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
-        """Give the candidates of all lanes the features of their words."""
+        """Give candidates that other lanes found the features of their words."""
         marks, sequence = self._query.parsed.marks, self._query.sequence
-        if not candidates or not marks:
-            return
-        unknown = [one.id for one in candidates if one.id not in self._documents]
+        others = [one for one in candidates if Lane.LEXICAL not in one.ranks] if marks else []
+        unknown = [one.id for one in others if one.id not in self._known]
         if unknown:
-            self._documents |= self._index.term_frequencies(unknown, marks, sequence)
-        features = WordFeatures(marks, sequence, self.frequencies)
-        for candidate in candidates:
-            document = self._documents.get(candidate.id)
-            matched = features.of(document) if document else None
-            if matched is None:
-                continue
-            if self._demands_alone:
-                matched.features[Feature.COVERAGE] = 1.0
-            candidate.features |= matched.features
-            candidate.matched = matched.words
-            candidate.passage = matched.passage
+            told = self._index.term_frequencies(unknown, marks, sequence)
+            self._known |= {id: self._words.of(document) for id, document in told.items()}
+        for candidate in others:
+            self._tell(candidate, self._known.get(candidate.id))
+
+    def _tell(self, candidate: Candidate, matched: MatchedWords | None) -> None:
+        if matched is None:
+            return
+        candidate.features |= matched.features
+        if self._demands_alone:
+            candidate.features[Feature.COVERAGE] = 1.0
+        candidate.matched = matched.words
+        candidate.passage = matched.passage
+
+    @cached_property
+    def _words(self) -> WordFeatures:
+        query = self._query
+        return WordFeatures(query.parsed.marks, query.sequence, self.frequencies)
 
     @cached_property
     def frequencies(self) -> Frequencies:

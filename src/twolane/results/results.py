@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from twolane.ingest.chunking import embedded_text, lead_text, plain
-from twolane.ingest.chunking.boilerplate import own_sentence_at
 from twolane.model import deadlines
 from twolane.model.answer import Answer, Lane, Mode, Result
 from twolane.model.candidate import Candidate
@@ -20,12 +18,14 @@ from twolane.ranking.rankings import Ranking
 from twolane.results.highlighting import (
     Mention,
     Sought,
+    count_words,
     highlighted,
     mentions,
     one_line,
     snippet,
     sought,
 )
+from twolane.text.plaintext import plain
 from twolane.text.substrings import places, spelled
 
 # One word may stand anywhere; so many in one passage are hardly there by chance.
@@ -86,6 +86,8 @@ def passages_to_read(
 
     Or the `whole` document; of either at most so many `letters`.
     """
+    from twolane.ingest.chunking import embedded_text
+
     stored = store.get([one.id for one in candidates], ANYWHERE, _SHOWN_PARTS)
     words = sought(query.parsed.marks)
     texts = {}
@@ -157,7 +159,8 @@ def result_of(
         updated=document.updated,
         score=candidate.score,
         heading=chunk.headings if chunk else (),
-        lines=(chunk.first_line, chunk.last_line) if chunk else None,
+        # What a document says of itself beside its body stands on no line of it.
+        lines=(chunk.first_line, chunk.last_line) if chunk and chunk.start < chunk.end else None,
         snippet=snippet(text, found, _LENGTH if found else _OPENING),
         contributions=candidate.contributions,
         relevance=candidate.relevance,
@@ -196,6 +199,8 @@ def _passage_to_read(
     candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought
 ) -> str:
     """The passage that would be shown, whole, under its title and headings."""
+    from twolane.ingest.chunking import embedded_text, lead_text
+
     chunk = _winning_chunk(candidate, document, chunks, words, _won_by_words(candidate))
     text = document.body[chunk.start : chunk.end] if chunk else ""
     if not text.strip():
@@ -236,10 +241,7 @@ def _winning_chunk(
 
 def _words_in(document: Document, chunk: Chunk, words: Sought) -> int:
     """How many words of the query the chunk shows."""
-    bits = 0
-    for mention in mentions(plain(document.body[chunk.start : chunk.end]), words, [chunk.language]):
-        bits |= mention.words
-    return bits.bit_count()
+    return count_words(plain(document.body[chunk.start : chunk.end]), words, [chunk.language])
 
 
 # -------------------------------------------------------------------------------- the snippet
@@ -253,27 +255,27 @@ def _text(
     languages: Sequence[str],
     by_words: bool,
 ) -> tuple[str, list[Mention]]:
-    """The text that shows best why the document was found, with its mentions."""
-    passage, found = _passage(reading, chunk.language if chunk else None, words)
+    """The text that shows best why the document was found, with its mentions.
+
+    The title stands above it, with its words marked, and is not said again.
+    """
+    title = one_line(document.title)
+    passage, found = _passage(reading, title, chunk.language if chunk else None, words)
     if found or (passage and not by_words):
         return passage, found
     fields = [one_line(field) for field in _fields(document)]
-    if by_words:
-        tags = " ".join(f"#{tag}" for tag in document.tags)
-        *others, title = fields
-        for field in (one_line(tags), *others, one_line(", ".join(document.aliases)), title):
+    if not passage or not mentions(title, words, languages):
+        tags = " ".join(f"#{tag}" for tag in document.tags) if by_words else ""
+        for field in (one_line(tags), *fields, one_line(", ".join(document.aliases))):
             if found := mentions(field, words, languages):
                 return field, found
-    if passage:
-        return passage, []
-    text = next(filter(None, fields), "")
-    return text, mentions(text, words, languages)
+    return passage or next(filter(None, fields), ""), []
 
 
 def _fields(document: Document) -> tuple[str, ...]:
     """What may stand for a body that is empty or does not hold the words."""
     arguments = ", ".join(document.arguments)
-    return document.description, document.summary, arguments, document.url or "", document.title
+    return document.description, document.summary, arguments, document.url or ""
 
 
 class _Reading(NamedTuple):
@@ -306,16 +308,20 @@ def _reading(document: Document, chunk: Chunk) -> _Reading:
 _REACHES_ON = frozenset("`[]<>~\\")
 
 
-def _passage(reading: _Reading, language: str | None, words: Sought) -> tuple[str, list[Mention]]:
+def _passage(
+    reading: _Reading, title: str, language: str | None, words: Sought
+) -> tuple[str, list[Mention]]:
     """The chunk as it can be shown, with its mentions.
 
-    Headings that the heading path shows anyway are left out, unless only they hold the words.
+    The title is left out, and so are headings that the heading path shows anyway, unless only they
+    hold the words: the path marks none.
     """
     text = one_line(reading.text)
     found = mentions(text, words, [language])
     if found or not reading.headings:
         return text, found
-    headings = one_line(reading.headings)
+    lines = map(one_line, reading.headings.split("\n"))
+    headings = " ".join(line for line in lines if line and line != title)
     found = mentions(headings, words, [language])
     if text and not found:
         return text, []
@@ -332,6 +338,9 @@ def _nearest_sentence(
     """
     if place is None:
         return []
+    # A search by words needs nothing of it.
+    from twolane.ingest.chunking.boilerplate import own_sentence_at
+
     markdown = document.body[chunk.start : chunk.end]
     found = own_sentence_at(markdown, reading.whole, chunk.boilerplate, place)
     if not found:
@@ -392,13 +401,17 @@ def _chunk_with(document: Document, chunks: Sequence[Chunk], needle: str) -> Chu
 
 def _text_with(document: Document, chunk: Chunk | None, needle: str) -> tuple[str, list[Mention]]:
     """The text that holds the needle with its places, or the beginning of the document."""
+    reading = _reading(document, chunk) if chunk else _NOTHING
     raw = document.body[chunk.start : chunk.end] if chunk else ""
-    passage = one_line(plain(raw))
+    passage = one_line(reading.text)
+    found = _literal_mentions(passage, needle)
+    if passage and (found or _literal_mentions(one_line(document.title), needle)):
+        return passage, found
     fields = (
-        passage,
+        reading.whole,
         # What a reader does not see of Markdown, such as the target of a link, was sought too.
         raw,
-        *_fields(document)[:-1],
+        *_fields(document),
         " ".join(f"#{tag}" for tag in document.tags),
         ", ".join(document.aliases),
         document.path or "",
@@ -406,8 +419,7 @@ def _text_with(document: Document, chunk: Chunk | None, needle: str) -> tuple[st
     for field in map(one_line, fields):
         if found := _literal_mentions(field, needle):
             return field, found
-    opening = next(filter(None, (passage, document.description, document.url)), document.title)
-    return one_line(opening), []
+    return one_line(next(filter(None, (passage, *_fields(document))), "")), []
 
 
 def _literal_mentions(text: str, needle: str) -> list[Mention]:

@@ -7,7 +7,7 @@ vectors that were made from them (`term_vectors`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
 from twolane.model.candidate import DocumentTerms, PassageTerms
@@ -110,24 +110,19 @@ class TermCounter:
         counts = [(key, len(positions)) for key, positions in found.items()]
         if not self._in_detail:
             return counts, ()
-        pairs: dict[int, int] = {}
-        adjacent = []
+        known = dict(found)
+        adjacent = {}
+        lacks = found.keys().isdisjoint
         for number, pair in enumerate(self._pairs):
-            places = pair.places_in(vector, found)
-            if places:
-                adjacent.append(number)
-                for place in places:
-                    pairs[place] = pairs.get(place, 0) + 1
-        held: dict[int, list[str]] = {}
-        occurrences: dict[int, int] = {}
-        for key, positions in found.items():
-            for place, count in vector.by_passage(positions):
-                held.setdefault(place, []).append(key)
-                occurrences[place] = occurrences.get(place, 0) + count
-        passages += [
-            PassageTerms(place, frozenset(held[place]), pairs.get(place, 0), occurrences[place])
-            for place in sorted(held)
-        ]
+            if not any(map(lacks, pair.needed)):
+                positions = pair.positions_in(vector, known)
+                if positions:
+                    adjacent[number] = positions
+        if vector.passages == 1 and found:
+            occurrences = sum([count for _, count in counts])
+            passages.append(PassageTerms(0, frozenset(found), len(adjacent), occurrences))
+        else:
+            passages += _by_passage(vector, found, adjacent.values())
         return counts, adjacent
 
     def _counts(self, stream: str) -> Iterable[tuple[str, int]]:
@@ -150,36 +145,55 @@ class _Pair:
         self._needles = [f" {one}  {two}{end}" for one, two in product(first.terms, second.terms)]
         self._first, self._second = first.terms, second.terms
         # A document that lacks a word that was counted cannot hold it beside another.
-        self._needed = [
+        self.needed = [
             word.keys for word in (first, second) if all(key in counted for key in word.keys)
         ]
 
-    def stands_in(self, body: str, found: Container[str]) -> bool:
+    def stands_in(self, body: str, found: Mapping[str, int]) -> bool:
         """Whether a text with these terms holds the words side by side."""
-        return self._may_stand(found) and any(needle in body for needle in self._needles)
+        lacks = found.keys().isdisjoint
+        return not any(map(lacks, self.needed)) and any(map(body.__contains__, self._needles))
 
-    def places_in(self, vector: TermVector, found: Mapping[str, Sequence[int]]) -> set[int]:
-        """The passages that hold the words side by side, of a document with these terms."""
-        if not self._may_stand(found):
-            return set()
-        second = _positions(vector, self._second, found)
+    def positions_in(self, vector: TermVector, known: dict[str, list[int]]) -> list[int]:
+        """Where the first word stands right before the second, in one passage with it.
+
+        `known` are positions that were looked up; others are added to them.
+        """
+        second = _positions(vector, self._second, known)
         if not second:
-            return set()
+            return []
         before = {position - 1 for position in second}
-        both = before.intersection(_positions(vector, self._first, found))
-        together = [position for position in both if not vector.begins_passage(position + 1)]
-        return {place for place, _ in vector.by_passage(sorted(together))}
-
-    def _may_stand(self, found: Container[str]) -> bool:
-        return all(any(key in found for key in keys) for keys in self._needed)
+        both = before.intersection(_positions(vector, self._first, known))
+        if vector.passages == 1 or not both:
+            return list(both)
+        return [position for position in both if not vector.begins_passage(position + 1)]
 
 
-def _positions(
-    vector: TermVector, terms: Sequence[str], found: Mapping[str, Sequence[int]]
-) -> list[int]:
-    """Where any of the terms stands; those that were found are not looked up again."""
+def _positions(vector: TermVector, terms: Sequence[str], known: dict[str, list[int]]) -> list[int]:
+    """Where any of the terms stands."""
+    for term in terms:
+        if term not in known:
+            known[term] = vector.positions(hash_of(term))
+    if len(terms) == 1:
+        return known[terms[0]]
+    return [position for term in terms for position in known[term]]
+
+
+def _by_passage(
+    vector: TermVector, found: Mapping[str, list[int]], pairs: Iterable[list[int]]
+) -> list[PassageTerms]:
+    """What each passage holds of the terms that were found, and of pairs."""
+    held: dict[int, list[str]] = {}
+    occurrences: dict[int, int] = {}
+    beside: dict[int, int] = {}
+    for key, positions in found.items():
+        for place, count in vector.by_passage(positions):
+            held.setdefault(place, []).append(key)
+            occurrences[place] = occurrences.get(place, 0) + count
+    for positions in pairs:
+        for place, _ in vector.by_passage(positions):
+            beside[place] = beside.get(place, 0) + 1
     return [
-        position
-        for term in terms
-        for position in (found[term] if term in found else vector.positions(hash_of(term)))
+        PassageTerms(place, frozenset(held[place]), beside.get(place, 0), occurrences[place])
+        for place in sorted(held)
     ]

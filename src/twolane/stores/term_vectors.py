@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate, chain
@@ -67,7 +68,8 @@ class TermVector:
         self._hashes = whole[_HEAD.size : ends].cast("Q")
         self._ends = whole[ends:positions].cast("H")
         self._positions = whole[positions:starts].cast("H")
-        self._starts = whole[starts:].cast("H")
+        # Looked at often, which is quicker in a list.
+        self._starts = whole[starts:].cast("H").tolist()
 
     def positions(self, code: int) -> list[int]:
         """Where the term with this hash stands, in order."""
@@ -77,20 +79,14 @@ class TermVector:
             return []
         return self._positions[ends[at - 1] if at else 0 : ends[at]].tolist()
 
-    def by_passage(self, positions: list[int]) -> list[tuple[int, int]]:
+    def by_passage(self, positions: list[int]) -> Iterable[tuple[int, int]]:
         """The passages that hold these positions, each with how many of them."""
-        if self.passages == 1:
-            return [(0, len(positions))] if positions else []
-        starts, found = self._starts, []
-        first = 0
-        while first < len(positions):
-            passage = bisect_right(starts, positions[first]) - 1
-            last = len(positions)
-            if passage + 1 < self.passages:
-                last = bisect_left(positions, starts[passage + 1], first)
-            found.append((passage, last - first))
-            first = last
-        return found
+        starts = self._starts
+        found: dict[int, int] = {}
+        for position in positions:
+            passage = bisect_right(starts, position)
+            found[passage - 1] = found.get(passage - 1, 0) + 1
+        return found.items()
 
     def begins_passage(self, position: int) -> bool:
         """Whether a passage begins with the word at this position."""

@@ -17,7 +17,8 @@ def plain(markdown: str) -> str:
     """The text without its markup.
 
     Links become the words that carry them, images their alternative text; the markers of
-    headings, lists, quotations, tables and emphasis go, and so do HTML tags.
+    headings, lists, quotations, tables and emphasis go, and so do HTML tags, the signs of
+    footnotes and the ids of blocks.
     Code stays as it is, and so do bare URLs; lines stay lines.
     """
     text = markdown.replace(_HOLD, "")
@@ -25,6 +26,8 @@ def plain(markdown: str) -> str:
     # One sign is found in a tenth of the time that several take.
     if "`" in text or ("~" in text and "~~~" in text):
         text = _set_code_aside(text, code)
+    if "^" in text:
+        text = _BLOCK_ID.sub("", text)
     if text[:1] in _BEGINNINGS or _UNPLAIN_LINE.search(text) or text[-1:] in _BLANKS:
         lines = [line.strip(" \t") for line in text.split("\n")]
         # Most lines carry no marker, and asking them all here is cheaper than asking each.
@@ -55,6 +58,8 @@ def plain_line(markdown: str) -> str:
 def _without_marks(text: str) -> str:
     """The text without the marks that stand inside lines; code must have been set aside."""
     if "[" in text:
+        if "[^" in text:
+            text = _FOOTNOTE.sub("", text)
         if "![[" in text:
             text = _PICTURE.sub(_picture_words, text)
         text = _WIKI.sub(_wiki_words, text.replace("![[", "[["))
@@ -78,7 +83,7 @@ def _without_marks(text: str) -> str:
 
 
 # Without one of these a text is seen as it is written; lists and quotations begin lines.
-_MARKED = re.compile(r"[*_`~=\[<&\\|#]|^[ \t]*(?:[-+>]|\d{1,3}[.)])[ \t]", re.MULTILINE)
+_MARKED = re.compile(r"[*_`~=\[<&\\|#^]|^[ \t]*(?:[-+>]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 # Code is taken out and put back by number; no readable text holds this character.
 _HOLD = "\0"
@@ -98,7 +103,7 @@ _RULE = re.compile(
 _RULE_ENDS = frozenset("=-*_|:")
 _LEAD = re.compile(
     r"(?:(?:>|[-*+](?=[ \t]|$)|\d{1,3}[.)](?=[ \t]|$)|#{1,6}(?=[ \t]|$))[ \t]*+)*+"
-    r"(?:\[[ xX]\](?=[ \t]))?(?:\[![\w-]+\][+-]?)?[ \t]*+"
+    r"(?:\[[ xX/<>!?*+-]\](?=[ \t]))?(?:\[![\w-]+\][+-]?)?[ \t]*+"
 )
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _FENCE_END = re.compile(r"[ \t>]*+(?:`{3,}+|~{3,}+)[ \t]*+|")
@@ -122,6 +127,15 @@ _TARGET = (
 _IMAGE = re.compile(rf"!\[([^\[\]]*+)\]{_TARGET}")
 _LINK = re.compile(rf"\[(?<!\\\[)((?:[^\[\]]++|\[[^\[\]]*+\])*+)\]{_TARGET}")
 _REFERENCE = re.compile(r"\[(?<![\w\]\\]\[)([^\[\]\n]++)\]\[[^\[\]\n]*+\]")
+
+# `[^1]` in a text and `[^1]:` before what it says; `[^a-z]` is no footnote but a pattern.
+_FOOTNOTE = re.compile(r"\[\^\w{1,32}+\](?::[ \t]*+)?")
+# Obsidian's name for a block, at the end of its last line; ` ^2` is an exponent.
+_BLOCK_ID = re.compile(
+    r"(?:^|(?<![ \t])[ \t]++)\^(?:[0-9-]*+[A-Za-z]|[0-9]{4})[A-Za-z0-9-]*+[ \t]*+"
+    r"(?=\n[ \t]*+(?:\n|[-*+>]|[0-9]|\Z)|\Z)",
+    re.MULTILINE,
+)
 
 # Only names that HTML has: `List<String>` and `<your name>` are words.
 _ELEMENTS = (

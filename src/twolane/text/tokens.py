@@ -210,21 +210,25 @@ def read(text: str, index_languages: Collection[str]) -> Reading:
 # The words of a library never end, but few of them make most of every text.
 _REMEMBERED = 1 << 14
 
+# Words with the signs that cling to them are more (some 10 MB at most).
+_PIECES_REMEMBERED = 1 << 16
+
 
 class _Memory(dict[str, str]):
     """Text → the stems that are made of it; fills itself, and forgets all when too large."""
 
-    __slots__ = ("_make",)
+    __slots__ = ("_make", "_most")
 
-    def __init__(self, make: Callable[[str], str]) -> None:
+    def __init__(self, make: Callable[[str], str], most: int) -> None:
         super().__init__()
         self._make = make
+        self._most = most
 
     def __missing__(self, text: str) -> str:
         made = self._make(text)
         # What is longer is no word, or of a script without blanks, and will not come again.
         if len(text) <= _LONGEST:
-            if len(self) > _REMEMBERED:
+            if len(self) > self._most:
                 self.clear()
             self[text] = made
         return made
@@ -233,13 +237,13 @@ class _Memory(dict[str, str]):
 @cache
 def _stems(language: str | None) -> _Memory:
     """Token → its stems as they stand in a stream."""
-    return _Memory(lambda token: "  ".join(_spell(token, language)) or "·")
+    return _Memory(lambda token: "  ".join(_spell(token, language)) or "·", _REMEMBERED)
 
 
 @cache
 def _streams(language: str | None) -> _Memory:
     """A word with the signs that cling to it → its stream."""
-    return _Memory(lambda piece: stream(piece, language))
+    return _Memory(lambda piece: stream(piece, language), _PIECES_REMEMBERED)
 
 
 @cache

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.builders import COLLECTION, prepared, put
 from tests.interfaces.conftest import Cli, write
-from twolane import Library, Scope, Settings
+from twolane import Draft, Kind, Library, Scope, Settings
 from twolane.ingest.chunking import estimate_tokens
 from twolane.interfaces.mcp import texts
 from twolane.interfaces.mcp.tools import TOOLS, checked
@@ -144,6 +144,22 @@ def test_copies_are_told() -> None:
     assert first.endswith("; also as mill-1, mill-2, mill-3 and 1 more")
     assert last.startswith("5. Tide mill [mill-4]")
     assert last.endswith("; a copy of mill-0")
+
+
+def test_a_document_without_text_has_no_lines_to_read(tmp_path: Path) -> None:
+    """What a bookmark says of itself is told without lines; its address is told once."""
+    with Library.open(tmp_path / "marks.db") as library:
+        mill, pond = "https://e.org/mill", "https://e.org/pond"
+        library.save(Draft("a", kind=Kind.BOOKMARK, url=mill, title="Tide mill"))
+        saying = "With ducks."
+        library.save(Draft("b", kind=Kind.BOOKMARK, url=pond, title="Mill", description=saying))
+        answer = library.search("mill", mode="lexical")
+        told = texts.found(library, Scope(), answer, 1000)
+    assert {one.lines for one in answer.results} == {None}
+    assert "lines" not in told
+    assert told.count(mill) == 1
+    assert told.count("\n>") == 1
+    assert f"> {saying}" in told
 
 
 def test_a_filter_that_cannot_be_read_is_told() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.interfaces.http.conftest import Server, serving
 from tests.interfaces.web.conftest import HOSTILE_TITLE, PageMaker, search
@@ -22,6 +22,23 @@ def test_the_reader_opens_at_the_passage(page: Page) -> None:
     expect(page.locator(".prose h4", has_text="Tools")).to_be_focused()
     page.locator(".prose a.wiki", has_text="compost").click()
     expect(page.locator("#drawer-title")).to_have_text("Compost that does not smell")
+
+
+def test_words_are_marked_whichever_comes_first(page: Page) -> None:
+    """A document opened by its address has its words marked, also when the answer comes late."""
+    waiting: list[Route] = []
+    search(page, "soup")
+    doc = page.locator("[data-doc]", has_text="Tomato soup").first.get_attribute("data-doc")
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/v1/search?**", hold)
+    page.goto(f"/?q=soup&panel=read&doc={doc}")
+    expect(page.locator(".prose h1, .prose p").first).to_be_visible()
+    expect(page.locator(".prose mark")).to_have_count(0)
+    waiting.pop().continue_()
+    expect(page.locator(".prose mark").first).to_be_visible()
 
 
 def test_callouts_are_boxes(page: Page) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from twolane.model.space import GenerationState
+
 WEB = Path(str(files("twolane.interfaces").joinpath("web")))
 SCRIPTS = sorted(WEB.glob("js/*.js"))
 PLURALS = {"en": {"one", "other"}, "ru": {"one", "few", "many", "other"}}
@@ -54,6 +56,12 @@ def test_plurals_are_complete(language: str) -> None:
     for key, entry in words(language).items():
         if isinstance(entry, dict):
             assert set(entry) == PLURALS[language], key
+
+
+def test_every_state_of_a_generation_has_words() -> None:
+    """No name that only programs know is shown for what a set of vectors is for."""
+    for state in GenerationState:
+        assert f"generation.{state}" in words("en"), state
 
 
 def test_placeholders_agree() -> None:

@@ -34,6 +34,9 @@ HOSTILE = {
     "a rule that is none": "* " * 50_000 + "x",
     "quotations": "> " * 50_000,
     "a list of blanks": "- a\n" + "\n" * LONG,
+    "names of blocks": "a ^b" * 25_000,
+    "a long name of a block": "a ^" + "1" * LONG + "!",
+    "footnotes": "[^a" * 33_000,
     "everything": "**a _b `c ~~d ==e [f " * 5_000,
 }
 
@@ -74,5 +77,24 @@ def test_what_is_usual_is_rendered_as_ever(page: Page) -> None:
         "<table>",
         "<td>2</td>",
         "<pre",
+    ):
+        assert part in made, json.dumps(made)
+
+
+def test_what_obsidian_hides_is_hidden(page: Page) -> None:
+    """Ids of blocks, sizes of pictures and icons are not read; footnotes and tasks are signs."""
+    text = (
+        "Moved to Zurich[^1]. ^office\n\n- [/] half ^a1b2c3\n- [-] dropped\n\n"
+        "![[bolt.svg|16]] ![[cat.png|A cat]] Tap ![[plus.svg#icon]] now, n ^2\n\n[^1]: In May.\n"
+    )
+    _, made = page.evaluate(RENDER, text)
+    for part in (
+        "Moved to Zurich<sup>1</sup>.</p>",
+        ">☐</span>half</li>",
+        ">☒</span>dropped</li>",
+        ">▧ bolt.svg</span>",
+        ">▧ A cat</span>",
+        "Tap  now, n ^2</p>",
+        "<sup>1</sup> In May.</p>",
     ):
         assert part in made, json.dumps(made)

@@ -274,9 +274,10 @@ def test_filters_alone(new_page: PageMaker) -> None:
 
 
 def test_more_results(page: Page) -> None:
-    """The list begins short, and grows when asked."""
+    """The list begins short, says of how many it is the beginning, and grows when asked."""
     search(page, "walk along the river")
     expect(page.locator(".result")).to_have_count(20)
+    expect(page.locator(".count")).to_have_text(re.compile("^20 of 3[0-9] results$"))
     page.get_by_role("button", name="Show more").click()
     expect(page.locator(".result").nth(29)).to_be_visible()
 

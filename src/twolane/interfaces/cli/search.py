@@ -252,6 +252,9 @@ class _Shown:
             output.note("no results")
         elif self.is_list and answer.next:
             output.note(f"there is more: --cursor {answer.next}")
+        elif len(answer.found) > len(answer.results) and not (self.every or self.number):
+            # There are more than `--all` would show.
+            output.note(f"{len(answer.found) - len(shown)} more: -n {len(answer.found)}")
         elif rest := [result for result in answer.results if result not in shown]:
             weaker = sum(map(self._is_weak, rest)) if self.by_threshold else 0
             counts = ((len(rest) - weaker, "more"), (weaker, "weaker"))

@@ -223,7 +223,9 @@ def _responses(endpoint: Endpoint) -> Json:
     for one in problems_of(endpoint):
         told.setdefault(one.status, []).append(one)
     for status, problems in told.items():
-        retry = {"Retry-After": {"schema": {"type": "integer"}}} if status in (429, 503) else {}
+        retry = {}
+        if status in (429, 503):
+            retry = {"Retry-After": {"schema": {"type": "integer"}, "required": True}}
         found[str(status)] = {
             "description": "; ".join(f"`{problem.type}`: {problem.title}" for problem in problems),
             "headers": {**headers, **retry},

@@ -75,9 +75,10 @@ def found(library: Library, scope: Scope, answer: Answer, tokens: int) -> str:
     count, share = len(places), 0
     while count and (share := (left - sum(costs[:count])) // count) < _LEAST_TOKENS:
         count -= 1
+    passages = [_passage(library, scope, result) for result in answer.results[:count]]
     blocks = [
-        f"{place}\n{_fitted(quoted(_passage(library, scope, result)), share)}"
-        for place, result in zip(places[:count], answer.results, strict=False)
+        f"{place}\n{_fitted(quoted(passage), share)}" if passage else place
+        for place, passage in zip(places[:count], passages, strict=True)
     ]
     blocks += places[count:]
     return _joined(head, blocks, tokens, "\n\n")
@@ -202,7 +203,7 @@ def introduction(head: Sequence[str], lines: Sequence[str], foot: str, tokens: i
 
 def _warnings(degraded: Iterable[Degradation]) -> list[str]:
     return [
-        f"warning: the {degradation.lane.value} lane is missing: {line(degradation.reason)}"
+        f"warning: {degradation.lane.value} lane: {line(degradation.reason)}"
         for degradation in for_strangers(degraded)
     ]
 
@@ -233,11 +234,13 @@ def _copied(one: Result) -> str:
 
 
 def _passage(library: Library, scope: Scope, one: Result) -> str:
-    """The passage that won, as it is written; its snippet where it has no lines."""
+    """The passage that won, as it is written; where it has no lines, what the document says of
+    itself, if that is more than its address."""
     if one.lines is not None:
         document = library.document(one.id, scope=named(scope))
         return lines_of(document, *one.lines).text.strip()
-    return html.unescape(_MARK.sub("", one.snippet))
+    said = html.unescape(_MARK.sub("", one.snippet))
+    return "" if said == one.url else said
 
 
 def _trail(heading: Sequence[str]) -> str:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
+from struct import error as StructError  # noqa: N812 - it is a class.
 from textwrap import shorten
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -35,7 +35,7 @@ from twolane.stores.sqlite.connections import CLOSED, Checkpoints, Owned
 from twolane.stores.sqlite.copying import arriving, copy_live, sync_name
 from twolane.stores.sqlite.functions import register
 from twolane.stores.sqlite.migrations import MIGRATIONS
-from twolane.stores.sqlite.parts import is_newest, unsound_values
+from twolane.stores.sqlite.parts import SCHEMA_FILE, is_damaged, is_newest
 
 log = logging.getLogger("twolane")
 
@@ -129,14 +129,12 @@ class Database:
         """This thread's reading connection; TooSlow when the time of the question is over."""
         deadlines.check()
         self._require_in_place()
-        with translated(self.path), self._reader().used() as connection:
-            try:
-                yield connection
-            except (AttributeError, LookupError, TypeError, ValueError) as error:
-                # Bytes where a text should be, for example: our mistake, or damage.
-                if not isinstance(error, UnicodeError) and next(unsound_values(connection), None):
-                    raise apsw.CorruptError("it holds values that it cannot hold") from error
-                raise
+        with (
+            translated(self.path),
+            self._reader().used() as connection,
+            _suspicious(connection),
+        ):
+            yield connection
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
@@ -147,7 +145,8 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             self._leaves_traces = False
             try:
-                yield connection
+                with _suspicious(connection):
+                    yield connection
                 # A transaction may take a while.
                 self._require_in_place()
                 connection.execute("COMMIT")
@@ -309,6 +308,20 @@ def rows(connection: apsw.Connection, statement: str, values: Any = ()) -> list[
 
 
 @contextmanager
+def _suspicious(connection: apsw.Connection) -> Iterator[None]:
+    """Take a surprise for damage where the file is damaged: a row that is gone, bytes for a text.
+
+    Otherwise it is a mistake of ours, and stays one.
+    """
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError, StructError) as error:
+        if not isinstance(error, UnicodeError) and is_damaged(connection):
+            raise apsw.CorruptError("it holds values that it cannot hold") from error
+        raise
+
+
+@contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn the driver's errors into ours, cause kept."""
     try:
@@ -420,8 +433,7 @@ def _build(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     with _rolled_back_on_error(connection):
         if _is_blank(connection):
-            schema = files("twolane.stores.sqlite").joinpath("schema.sql").read_text("utf-8")
-            connection.execute(schema)
+            connection.execute(SCHEMA_FILE.read_text("utf-8"))
             connection.execute(
                 f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA}"
             )

@@ -14,7 +14,8 @@ from twolane.model.problem import Problem, ProblemCode
 from twolane.stores.sql.generations import strangers
 from twolane.stores.sqlite.copying import arriving
 from twolane.stores.sqlite.database import Database, Session
-from twolane.stores.sqlite.parts import missing, unsound_values
+from twolane.stores.sqlite.parts import lost_rows, missing, unsound_values
+from twolane.stores.sqlite.recovering import LOST_PASSAGES
 from twolane.stores.sqlite.repairing import (
     bad_vectors,
     repair,
@@ -51,6 +52,7 @@ _INVARIANTS: tuple[tuple[str, str], ...] = (
         "SELECT d.id FROM documents AS d JOIN texts AS x ON x.row = d.row"
         " WHERE x.tags IS NOT (SELECT stems FROM tag_streams WHERE row = d.row)",
     ),
+    ("document that lacks passages", LOST_PASSAGES),
     (
         "more than one serving generation",
         "SELECT 'generations' FROM generations WHERE state = 'serving'"
@@ -185,6 +187,11 @@ def _unsound(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
         yield table, f"{said} what {column} cannot be"
 
 
+def _lost_rows(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    for name in lost_rows(connection):
+        yield name, "its row is missing"
+
+
 def _missing_helpers(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     for name in missing(connection, "index", "trigger"):
         yield name, "missing from the schema"
@@ -229,7 +236,7 @@ def _wrong_vectors(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
 
 
 # What must be well before anything else can be told.
-_FIRST_LOOKS: tuple[Look, ...] = (_missing_tables, _damage, _unsound)
+_FIRST_LOOKS: tuple[Look, ...] = (_missing_tables, _damage, _unsound, _lost_rows)
 
 # What one statement cannot tell.
 _LOOKS: tuple[Look, ...] = (

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import apsw
 
 from twolane.stores.sqlite.functions import register
+
+SCHEMA_FILE = Path(__file__).with_name("schema.sql")
 
 
 @dataclass(slots=True)
@@ -37,7 +39,7 @@ def parts() -> Parts:
     connection = apsw.Connection(":memory:")
     try:
         register(connection)
-        connection.execute(files("twolane.stores.sqlite").joinpath("schema.sql").read_text("utf-8"))
+        connection.execute(SCHEMA_FILE.read_text("utf-8"))
         return _taken_apart(connection)
     finally:
         connection.close()
@@ -62,10 +64,39 @@ def is_newest(connection: apsw.Connection) -> bool:
 
 def make(connection: apsw.Connection, name: str) -> None:
     """Make a part that is missing, with the rows that it has from the beginning."""
-    known = parts()
-    connection.execute(known.statements[name])
-    for row in known.rows.get(name, ()):
+    connection.execute(parts().statements[name])
+    fill(connection, name)
+
+
+def fill(connection: apsw.Connection, name: str) -> None:
+    """Give a table the rows that it has from the beginning."""
+    for row in parts().rows.get(name, ()):
         connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(row))})", row)
+
+
+def lost_rows(connection: apsw.Connection) -> list[str]:
+    """Tables that lack rows which they have from the beginning."""
+    return [
+        name
+        for name, rows in parts().rows.items()
+        if rows and connection.execute(f"SELECT count(*) FROM {name}").get < len(rows)
+    ]
+
+
+def is_damaged(connection: apsw.Connection) -> bool:
+    """Whether the file holds what no program of ours wrote; the quick look after a surprise."""
+    try:
+        return bool(
+            missing(connection, "table", "virtual", "shadow", "view")
+            or next(unsound_values(connection), None)
+            or lost_rows(connection)
+            or connection.execute("PRAGMA quick_check(1)").get != "ok"
+        )
+    except apsw.InterruptError:
+        # There was no time to look.
+        return False
+    except (apsw.Error, UnicodeDecodeError):
+        return True
 
 
 def unsound_values(connection: apsw.Connection) -> Iterator[tuple[str, str, int]]:

@@ -10,6 +10,7 @@ so that it is analysed anew, and read from its file where there is one.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import apsw
@@ -22,6 +23,9 @@ from twolane.text.tokens import fold, stream
 
 # What is made again is called so, with a number where the name is taken.
 RECOVERED = "recovered"
+
+# So many documents are told by name.
+MOST_NAMES = 100
 
 _LOST_COLLECTIONS = """
 SELECT DISTINCT collection FROM documents
@@ -54,6 +58,21 @@ VALUES (?, ?, ?, 0, ?, 1, 0, ?, 0, 0, '', ?, ?, 'given', '', 1, 1, ?, ?, '', '[]
 
 _LOST_TAGS = """
 SELECT DISTINCT tag FROM document_tags WHERE tag NOT IN (SELECT row FROM tags) ORDER BY 1"""
+
+# A break stands between the stems of two passages; what waits to be analysed has no recipe.
+LOST_PASSAGES = """
+SELECT d.id FROM documents AS d JOIN texts AS x ON x.row = d.row
+WHERE d.recipe <> '' AND NOT d.encrypted AND (SELECT count(*) FROM chunks WHERE document = d.row)
+    <> iif(x.stems = '', min(1, (SELECT count(*) FROM chunks WHERE document = d.row)),
+           length(x.stems) - length(replace(x.stems, char(10), '')) + 1)
+ORDER BY d.id"""
+
+# The searchable tags are those of the document one after the other, each by its stems.
+_UNTAGGED = """
+SELECT x.row, x.tags FROM texts AS x JOIN documents AS d ON d.row = x.row
+WHERE x.tags <> '' AND x.tags IS NOT (SELECT stems FROM tag_streams WHERE row = x.row)"""
+
+_TAGS_OF = "SELECT tag FROM document_tags WHERE document = ? ORDER BY position"
 
 _LOST_TEXTS = """
 SELECT row, id, title, aliases, headings, description, summary, arguments, url, links, encrypted
@@ -108,6 +127,48 @@ def recover_tags(connection: apsw.Connection) -> str | None:
     return f"tags whose names were lost: {', '.join(names)}" if names else None
 
 
+def recover_tagging(connection: apsw.Connection) -> str | None:
+    """Give documents the tags again that their searchable text still has."""
+    known = {stems: row for row, stems in rows(connection, "SELECT row, stems FROM tags")}
+    count = 0
+    for document, text in rows(connection, _UNTAGGED):
+        told = _tags_in(text, known)
+        held = [tag for (tag,) in rows(connection, _TAGS_OF, (document,))]
+        lost = [tag for tag in told if tag not in held]
+        for position, tag in enumerate((*told, *(tag for tag in held if tag not in told))):
+            connection.execute(
+                "INSERT INTO document_tags(document, position, tag) VALUES (?,?,?)"
+                " ON CONFLICT DO UPDATE SET position = excluded.position",
+                (document, position, tag),
+            )
+        count += bool(lost)
+    return f"the tags of {count:,} documents were put back" if count else None
+
+
+def _tags_in(text: str, known: Mapping[str, int]) -> list[int]:
+    """The tags whose stems make up the text; none if they do not."""
+    found = []
+    while text:
+        stems = max((one for one in known if one and text.startswith(one)), key=len, default="")
+        if not stems:
+            return []
+        found.append(known[stems])
+        text = text[len(stems) :]
+    return list(dict.fromkeys(found))
+
+
+def recover_passages(connection: apsw.Connection) -> str | None:
+    """Have documents analysed again that lack passages; their texts are whole."""
+    lost = [id for (id,) in rows(connection, LOST_PASSAGES)]
+    for id in lost:
+        connection.execute(
+            "UPDATE documents SET recipe = '', version = version + 1,"
+            " size = iif(size IS NULL, NULL, -1) WHERE id = ?",
+            (id,),
+        )
+    return f"the passages of {len(lost):,} documents are made again" if lost else None
+
+
 def recover_texts(connection: apsw.Connection) -> str | None:
     """Give documents whose text is gone a text of the headings and links that it had."""
     lost = rows(connection, _LOST_TEXTS)
@@ -151,7 +212,8 @@ def recover_texts(connection: apsw.Connection) -> str | None:
         )
     if not lost:
         return None
-    names = ", ".join(id for _, id, *_ in lost[:10]) + (", …" if len(lost) > 10 else "")
+    names = ", ".join(id for _, id, *_ in lost[:MOST_NAMES])
+    names += ", …" if len(lost) > MOST_NAMES else ""
     return (
         f"the text of {len(lost):,} documents was lost, all else of them is kept: {names}"
         " (`twolane index` reads the text of files again)"

@@ -14,11 +14,22 @@ from twolane.model.problem import Problem, ProblemCode
 from twolane.stores.sql.generations import mend
 from twolane.stores.sqlite.database import Session, rows
 from twolane.stores.sqlite.migrations import FILL_TERM_VECTORS
-from twolane.stores.sqlite.parts import make, mend_values, missing, parts, unsound_values
+from twolane.stores.sqlite.parts import (
+    fill,
+    lost_rows,
+    make,
+    mend_values,
+    missing,
+    parts,
+    unsound_values,
+)
 from twolane.stores.sqlite.recovering import (
+    MOST_NAMES,
     make_readable,
     recover_collections,
     recover_documents,
+    recover_passages,
+    recover_tagging,
     recover_tags,
     recover_texts,
 )
@@ -36,7 +47,8 @@ def bad_vectors(connection: apsw.Connection) -> list[int]:
     for number, space in connection.execute("SELECT number, space FROM generations"):
         lengths[number] = 4 * int(_read(space).get("dimensions", 0))
     bad = []
-    for row, generation, blob in connection.execute("SELECT row, generation, vector FROM vectors"):
+    for row, generation, held in connection.execute("SELECT row, generation, vector FROM vectors"):
+        blob = held if isinstance(held, bytes) else b""
         vector = np.frombuffer(blob, "<f4") if len(blob) % 4 == 0 else np.zeros(0, "<f4")
         sound = len(blob) == lengths.get(generation) and bool(np.isfinite(vector).all())
         # Centred vectors are shorter than one, so only their direction must be there.
@@ -66,6 +78,10 @@ def _missing(connection: apsw.Connection) -> str | None:
         lost.append(name)
     for name in lost:
         make(connection, name)
+    for name in lost_rows(connection):
+        connection.execute(f"DELETE FROM {name}")
+        fill(connection, name)
+        lost.append(name)
     lost += (name for name in missing(connection, "index", "trigger") if name not in _OF_WORDS)
     said = f"made again: {', '.join(sorted(lost))}" if lost else None
     if "tokens" in lost:
@@ -134,7 +150,7 @@ def _seals(connection: apsw.Connection) -> str | None:
     files = len(broken) - len(saved)
     said = []
     if saved:
-        names = ", ".join(saved[:10]) + (", …" if len(saved) > 10 else "")
+        names = ", ".join(saved[:MOST_NAMES]) + (", …" if len(saved) > MOST_NAMES else "")
         said.append(
             f"{len(saved):,} documents are not what was saved, and are kept as they stand: {names}"
             " (look through them, or restore a backup)"
@@ -267,7 +283,9 @@ _STEPS: tuple[Step, ...] = (
     recover_collections,
     recover_documents,
     recover_tags,
+    recover_tagging,
     recover_texts,
+    recover_passages,
     _orphans,
     _visibility,
     _tag_streams,

@@ -100,8 +100,7 @@ function generations(status) {
   const head = ["number", "state", "model", "dimensions"];
   return el("section", {}, el("h2", {}, t("coverage.generations")),
     table(head.map((one) => t(`generation.${one}`)), status.generations.map((one) => [
-      number(one.number), ["filling", "serving", "retired"].includes(one.state)
-        ? t(`generation.${one.state}`) : one.state,
+      number(one.number), t(`generation.${one.state}`),
       `${one.embedder} · ${one.model}`, number(one.dimensions)]), t("coverage.generations")));
 }
 

@@ -121,6 +121,10 @@ onAnswer((answer) => {
     shown = "";
     updateDrawer(state);
   }
+  // A document that was opened by its address may be there before the answer.
+  if (answer && state.panel === "read") {
+    PANELS.read().then(({ markFound }) => markFound(drawer.querySelector(".prose"), state.doc));
+  }
 });
 
 // The results are painted after the answer is known: mark the chosen one then.

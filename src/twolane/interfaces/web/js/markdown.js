@@ -12,6 +12,12 @@ const QUOTE = /^\s{0,3}> ?(.*)$/;
 const CALLOUT = /^\[!([\w-]+)\]([+-]?)[ \t]*(.*)$/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const DELIMITERS = /^(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?$/;
+const TASK = /^\[([ xX/<>!?*+-])\]\s+(.*)$/;
+const BOXES = { " ": "☐", x: "☑", X: "☑", "-": "☒" };
+// Obsidian's name for a block, at the end of it; ` ^2` is an exponent.
+const BLOCK_ID = /(?:^|\s)\^(?:[0-9-]*[A-Za-z]|[0-9]{4})[A-Za-z0-9-]*\s*$/;
+const PICTURE = /\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico|mp[34]|m4a|ogg|wav|webm)$/i;
+const SIZE = /^(?:[\dx\s]*|icon)$/i;
 const DEEPEST = 8;
 
 /**
@@ -127,13 +133,13 @@ function list(lines, at, first, making, depth) {
 }
 
 function listItem([, indent, marker, text], rest, line, making, depth) {
-  const task = /^\[([ xX])\]\s+(.*)$/.exec(text);
+  const task = TASK.exec(text);
+  const box = task && (BOXES[task[1]] ?? "☐");
   const width = indent.length + marker.length + 1;
   const inner = rest.map((one) => one.slice(Math.min(width, Math.max(one.search(/\S/), 0))));
   const item = el("li", { class: task ? "task" : null },
-    task ? el("span", { class: "box", role: "img", "aria-label": task[1] === " " ? "☐" : "☑" },
-      task[1] === " " ? "☐" : "☑") : null,
-    inline(task ? task[2] : text, making.linked));
+    task ? el("span", { class: "box", role: "img", "aria-label": box }, box) : null,
+    inline((task ? task[2] : text).replace(BLOCK_ID, ""), making.linked));
   if (inner.some((one) => one.trim())) item.append(...blocks(inner, line + 1, making, depth + 1));
   return item;
 }
@@ -155,7 +161,8 @@ function paragraph(lines, at, making) {
   const interrupts = (line) => !line.trim() || HEADING.test(line) || FENCE.test(line)
     || QUOTE.test(line) || ITEM.test(line) || RULE.test(line);
   while (end < lines.length && !interrupts(lines[end])) end += 1;
-  return [el("p", {}, inline(lines.slice(at, end).join("\n"), making.linked)), end];
+  const text = lines.slice(at, end).join("\n").replace(BLOCK_ID, "");
+  return [el("p", {}, inline(text, making.linked)), end];
 }
 
 // Each way to write something inline, in the order in which they are tried at one place.
@@ -163,6 +170,7 @@ function paragraph(lines, at, making) {
 const INLINE = new RegExp([
   "(?<!`)(?<code>`{1,9})(?!`)(?<coded>[^`](?:.{0,999}?[^`])?)\\k<code>(?!`)",
   "(?<image>!)?\\[\\[(?<wiki>[^\\[\\]\\n|]+)(?:\\|(?<alias>[^\\[\\]\\n]+))?\\]\\]",
+  "\\[\\^(?<footnote>[\\p{L}\\p{N}_]{1,32})\\]:?",
   "(?<picture>!)?\\[(?<words>[^\\[\\]\\n]*)\\]\\((?<target>[^()\\s]+(?:\\([^()\\s]*\\))?)(?:\\s+\"[^\"\\n]*\")?\\)",
   "<(?<auto>https?://[^\\s<>]+)>",
   "(?<bare>https?://[^\\s<>()]+[^\\s<>().,;:!?'\"])",
@@ -190,17 +198,26 @@ function piece(found, linked, depth) {
   const is = found.groups;
   if (is.code) return el("code", {}, is.coded.trim());
   if (is.wiki) {
+    const [file, part] = is.wiki.split("#");
+    const target = file.trim();
+    if (is.image && PICTURE.test(target)) return picture(target, part ?? "", is.alias ?? "");
     const words = is.alias ?? is.wiki;
-    const target = is.wiki.split("#")[0].trim();
     if (is.image || !linked || !target) return el("span", { class: "wiki" }, words);
     return el("a", { class: "wiki", href: linked(target) }, words);
   }
+  if (is.footnote) return el("sup", {}, is.footnote);
   if (is.target) return link(is, depth, linked);
   if (is.auto ?? is.bare) return outward(is.auto ?? is.bare, is.auto ?? is.bare);
   if (is.bold) return el("strong", {}, pieces(is.bold, linked, depth));
   if (is.italic) return el("em", {}, pieces(is.italic, linked, depth));
   if (is.struck) return el("s", {}, pieces(is.struck, linked, depth));
   return el("span", { class: "shining" }, pieces(is.shining, linked, depth));
+}
+
+/** What is said of a picture that is not shown here, or its name; nothing in place of an icon. */
+function picture(file, part, words) {
+  if ([part, words].some((one) => one.trim().toLowerCase() === "icon")) return "";
+  return el("span", { class: "wiki" }, `▧ ${SIZE.test(words.trim()) ? file : words}`);
 }
 
 function link(is, depth, linked) {

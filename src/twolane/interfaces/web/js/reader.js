@@ -20,8 +20,7 @@ export async function panel(state, signal) {
   const { nodes, headings } = rendered(document_.text ?? "", first, passage, (target) =>
     address({ panel: "read", doc: `[[${target}]]`, lines: "" }));
   const article = el("article", { class: "prose" }, nodes);
-  const result = resultOf(state.doc);
-  if (result) markWords(article, markedWords(`${result.title_html} ${result.snippet}`));
+  markFound(article, state.doc);
   return {
     title: document_.title,
     content: [facts(document_), document_.kind === "prompt" ? form(document_) : null,
@@ -74,7 +73,14 @@ function range(lines) {
   return found ? [Number(found[1]), Number(found[2])] : null;
 }
 
-/** Mark the words that the search marked, wherever they stand in the passage. */
+/** Mark the words by which the search found the document, unless that is done or not known yet. */
+export function markFound(article, doc) {
+  const result = resultOf(doc);
+  if (!article || !result || article.querySelector("mark")) return;
+  markWords(article, markedWords(`${result.title_html} ${result.snippet}`));
+}
+
+/** Mark words wherever they stand in the passage. */
 function markWords(article, words) {
   const wanted = words.filter((word) => word.length > 1)
     .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));

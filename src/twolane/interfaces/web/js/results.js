@@ -19,7 +19,7 @@ export function answerView(answer, state, whole = true) {
   const count = answer.results.length;
   return [
     el("div", { class: "summary" },
-      el("h2", { class: "count" }, t("results.count", { n: count })),
+      el("h2", { class: "count" }, counted(count, answer.facets)),
       el("span", { class: "took" }, t("results.took", { ms: number(answer.took_ms) }))),
     whole ? [repairNotice(answer.repairs), misreadNotice(answer.misread),
       missingTagsNotice(answer.missing_tags), degradedNotices(answer.degraded)] : null,
@@ -28,6 +28,12 @@ export function answerView(answer, state, whole = true) {
     count ? el("ol", { class: "results" }, listed(answer, state)) : nothing(state),
     footer(answer, state),
   ];
+}
+
+/** How many results are shown, and of how many that match, if these are more. */
+function counted(shown, facets) {
+  const all = Object.values(facets?.kinds ?? {}).reduce((sum, one) => sum + one, 0);
+  return all > shown ? t("results.of", { shown: number(shown), n: all }) : t("results.count", { n: shown });
 }
 
 /** The start: what this is, something to try, and what was changed last, when that is known. */
