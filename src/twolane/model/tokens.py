@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -56,6 +55,9 @@ def make(
         raise BadInput("the owner of a token needs a name; leave it out for all documents")
     if expires is not None and expires <= now:
         raise BadInput(f"{expires.isoformat()} is over; choose a later time for the token to end")
+    # Slow to import, and seldom needed.
+    import secrets
+
     id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     may = named_capabilities(capabilities)
     token = Token(id, name, owner, may, now.replace(microsecond=0), _hash(secret), expires)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict
-from importlib import resources
 from pathlib import Path
 
 import msgspec
@@ -46,7 +45,7 @@ def known_model(settings: Settings) -> RankingModel:
 
 def packaged_model() -> RankingModel:
     """The weights that come with the package."""
-    text = resources.files("twolane.ranking").joinpath(PACKAGED).read_bytes()
+    text = Path(__file__).with_name(PACKAGED).read_bytes()
     return _decoded(text)
 
 

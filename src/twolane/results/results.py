@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from twolane.ingest.chunking import embedded_text, lead_text, plain
-from twolane.ingest.chunking.boilerplate import own_sentence_at
 from twolane.model import deadlines
 from twolane.model.answer import Answer, Lane, Mode, Result
 from twolane.model.candidate import Candidate
@@ -27,6 +25,7 @@ from twolane.results.highlighting import (
     snippet,
     sought,
 )
+from twolane.text.plaintext import plain
 from twolane.text.substrings import places, spelled
 
 # One word may stand anywhere; so many in one passage are hardly there by chance.
@@ -87,6 +86,8 @@ def passages_to_read(
 
     Or the `whole` document; of either at most so many `letters`.
     """
+    from twolane.ingest.chunking import embedded_text
+
     stored = store.get([one.id for one in candidates], ANYWHERE, _SHOWN_PARTS)
     words = sought(query.parsed.marks)
     texts = {}
@@ -198,6 +199,8 @@ def _passage_to_read(
     candidate: Candidate, document: Document, chunks: Sequence[Chunk], words: Sought
 ) -> str:
     """The passage that would be shown, whole, under its title and headings."""
+    from twolane.ingest.chunking import embedded_text, lead_text
+
     chunk = _winning_chunk(candidate, document, chunks, words, _won_by_words(candidate))
     text = document.body[chunk.start : chunk.end] if chunk else ""
     if not text.strip():
@@ -335,6 +338,9 @@ def _nearest_sentence(
     """
     if place is None:
         return []
+    # A search by words needs nothing of it.
+    from twolane.ingest.chunking.boilerplate import own_sentence_at
+
     markdown = document.body[chunk.start : chunk.end]
     found = own_sentence_at(markdown, reading.whole, chunk.boilerplate, place)
     if not found:

@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 # The languages that the dictionary holds.
 LANGUAGES = frozenset(("en", "ru"))
@@ -59,7 +59,7 @@ def translations(term: str) -> tuple[tuple[str, float], ...]:
 
 @lru_cache(maxsize=1)
 def _packaged() -> Dictionary:
-    return read_dictionary((files("twolane.text") / _RESOURCE).read_bytes())
+    return read_dictionary(Path(__file__).with_name(_RESOURCE).read_bytes())
 
 
 def read_dictionary(data: bytes) -> Dictionary:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from struct import error as StructError  # noqa: N812 - it is a class.
 from textwrap import shorten
@@ -36,7 +35,7 @@ from twolane.stores.sqlite.connections import CLOSED, Checkpoints, Owned
 from twolane.stores.sqlite.copying import arriving, copy_live, sync_name
 from twolane.stores.sqlite.functions import register
 from twolane.stores.sqlite.migrations import MIGRATIONS
-from twolane.stores.sqlite.parts import is_damaged, is_newest
+from twolane.stores.sqlite.parts import SCHEMA_FILE, is_damaged, is_newest
 
 log = logging.getLogger("twolane")
 
@@ -430,8 +429,7 @@ def _build(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     with _rolled_back_on_error(connection):
         if _is_blank(connection):
-            schema = files("twolane.stores.sqlite").joinpath("schema.sql").read_text("utf-8")
-            connection.execute(schema)
+            connection.execute(SCHEMA_FILE.read_text("utf-8"))
             connection.execute(
                 f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA}"
             )

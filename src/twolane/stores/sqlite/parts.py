@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import apsw
 
 from twolane.stores.sqlite.functions import register
+
+SCHEMA_FILE = Path(__file__).with_name("schema.sql")
 
 
 @dataclass(slots=True)
@@ -37,7 +39,7 @@ def parts() -> Parts:
     connection = apsw.Connection(":memory:")
     try:
         register(connection)
-        connection.execute(files("twolane.stores.sqlite").joinpath("schema.sql").read_text("utf-8"))
+        connection.execute(SCHEMA_FILE.read_text("utf-8"))
         return _taken_apart(connection)
     finally:
         connection.close()

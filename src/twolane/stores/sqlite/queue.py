@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from twolane.ingest.chunking import lead_text
 from twolane.model.space import Pending
 from twolane.stores.sql.document_rows import loaded
 from twolane.stores.sql.queue import AMONG, BOUND, Engine, SqlQueue, Wanted, without_vector
@@ -61,6 +60,9 @@ def _claim(session: Session, wanted: Wanted) -> list[Pending]:
         "never": math.inf,
         "limit": wanted.limit,
     }
+    # A search needs nothing of it.
+    from twolane.ingest.chunking import lead_text
+
     which = ""
     if wanted.ids is not None:
         which, asked["ids"] = AMONG, wanted.ids
