@@ -425,6 +425,34 @@ class TestIndexes:
             assert session.rows(there) == []
 
 
+class TestPreparing:
+    """What is asked often is planned once, where the server itself is asked."""
+
+    PREPARED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%tags AS t%'"
+
+    def often(self, url: str) -> int:
+        """How many statements are prepared after many equal questions on one connection."""
+        store = open_stores(url, connections=1)
+        try:
+            for _ in range(10):
+                store.documents.facets(Scope())
+            with database_of(store).reading() as session:
+                return int(session.rows(self.PREPARED)[0][0])
+        finally:
+            store.maintenance.close()
+
+    def test_often_asked_is_prepared(self, postgres_url: str) -> None:
+        """By a connection that speaks to the server."""
+        assert self.often(postgres_url)
+
+    def test_a_pooler_is_told_of_nothing_prepared(
+        self, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A pooler is told by its number, which is not that of the process that answers."""
+        monkeypatch.setattr(psycopg.ConnectionInfo, "backend_pid", property(lambda info: 1))
+        assert not self.often(postgres_url)
+
+
 class TestFewDocuments:
     """What an owner with few documents has is looked through, with the same answers."""
 

@@ -91,7 +91,8 @@ class Progress:
     """How far a generation is: distinct passages by state.
 
     Of the failed ones, `abandoned` are not tried again until the queue is told to.
-    `languages` are the passages of each language, whatever their state.
+    `languages` are everybody's passages of each language, whatever their state; of one owner's a
+    store may leave them out.
     `due` is the number of seconds until a lease ends or a failed passage is due, None if nobody
     waits for any; `workers` are those who hold a lease, whether it has run out or not.
     `rate` is how many passages a second the generation last got.

@@ -126,10 +126,12 @@ class MemoryVectors:
         with self._state.lock:
             shelf = self._state.shelf(generation)
             check_query(asked, shelf.generation)
+            # What every store must agree with is as exact as it can be.
+            exactly = asked.astype(np.float64)
             for prepared in self._state.within(scope):
                 held = {one.position: one for one in _vectors(shelf, prepared)}
                 chunks = [
-                    NearChunk(one.position, float(np.dot(one.vector, asked)), one.sentences)
+                    NearChunk(one.position, float(np.dot(one.vector, exactly)), one.sentences)
                     for one in held.values()
                 ]
                 chunks.sort(key=lambda one: (-one.similarity, one.position))

@@ -72,10 +72,10 @@ SELECT count(DISTINCT c.content_hash), count(DISTINCT v.content_hash)
 FROM chunks AS c JOIN documents AS d ON d.row = c.document
 LEFT JOIN vectors AS v ON {{vector}} WHERE d.listed{_OWNED}"""
 
-_LANGUAGES = f"""
+_LANGUAGES = """
 SELECT c.language, count(DISTINCT c.content_hash)
 FROM chunks AS c JOIN documents AS d ON d.row = c.document
-WHERE d.listed AND c.language IS NOT NULL{_OWNED} GROUP BY 1"""
+WHERE d.listed AND c.language IS NOT NULL GROUP BY 1"""
 
 _WORKERS = """
 SELECT DISTINCT worker FROM jobs WHERE generation = ? AND worker IS NOT NULL ORDER BY worker"""
@@ -276,7 +276,8 @@ class SqlQueue:
         counts = _COUNTS.format(vector=self._engine.vector)
         with session.unhurried():
             ((passages, ready),) = session.rows(counts, {"generation": generation, "owner": owner})
-            languages = dict(session.rows(_LANGUAGES, {"owner": owner}))
+            # Nobody asks which languages one owner's passages have.
+            languages = dict(session.rows(_LANGUAGES)) if owner is None else {}
         return self._counts.put((generation, owner), _Counts(revision, passages, ready, languages))
 
     def _details(
