@@ -110,8 +110,11 @@ _NEAR_INDEXES = """
 SELECT indexname FROM pg_indexes
 WHERE schemaname = 'twolane' AND indexname LIKE 'vectors\\_near\\_%'"""
 
-# What a server may use while it builds an index of vectors: enough for 200,000 passages of `use`.
-_BUILDING_MEMORY = "512MB"
+# What a server may use while it builds an index of vectors, in kilobytes, if it allows no more.
+_BUILDING_MEMORY = 512 * 1024
+_BUILDING = """
+SELECT set_config('maintenance_work_mem', greatest(setting::bigint, ?)::text, false)
+FROM pg_settings WHERE name = 'maintenance_work_mem'"""
 
 # Whoever builds indexes does it alone: "idx" as a number.
 _BUILDING = 0x696478
@@ -199,7 +202,7 @@ class PostgresMaintenance:
                 continue
             if session.rows(count, (one.number, EXACTLY + 1))[0][0] > EXACTLY:
                 # In what servers allow unless told otherwise it takes many times as long.
-                session.run(f"SET maintenance_work_mem = '{_BUILDING_MEMORY}'")
+                session.rows(_BUILDING, (_BUILDING_MEMORY,))
                 session.run(
                     _BUILD.format(
                         name=name,
