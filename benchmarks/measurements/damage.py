@@ -200,7 +200,9 @@ class _Case:
         if not sound:
             outcome = self._mended(db, held)
         shutil.rmtree(self.folder)
-        return {"place": place, "outcome": outcome, "wrong": self.wrong, "said": found_said[:400]}
+        # Where the copy lay is no part of the result.
+        shown = found_said.replace(str(self.folder), "…")[:400]
+        return {"place": place, "outcome": outcome, "wrong": self.wrong, "said": shown}
 
     def _mended(self, db: Path, held: set[str]) -> str:
         self._run("doctor", db, "--fix")

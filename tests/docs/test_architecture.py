@@ -49,7 +49,7 @@ def test_every_folder_has_a_line() -> None:
 def test_the_ports_have_their_verbs() -> None:
     """Each port is listed with all of its verbs, in order, and stores have five in all."""
     told = {cells[0].strip("`"): cells[1].split(", ") for cells in rows(section(PAGE, "## Ports"))}
-    optional = ("replica", "outbox", "follower", "snapshot")
+    optional = ("replica", "outbox", "follower", "snapshot", "pause")
     named = [one.name for one in fields(Stores) if one.name not in optional]
     ports = [get_type_hints(Stores)[name] for name in named]
     for port in (*ports, Outbox, Follower, Embedder, Reranker, Chat, StageStore, Source):

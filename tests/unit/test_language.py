@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from twolane.text import detection
 from twolane.text.detection import language_of
 from twolane.text.substrings import holds_literally, line, stands_as_written, stands_in
 from twolane.text.tokens import (
@@ -158,6 +159,38 @@ def test_language_of_a_passage(text: str, language: str | None) -> None:
 def test_a_short_text_is_foreign_only_where_that_is_sure(text: str, language: str) -> None:
     """Names, tags and commands are in the usual language; words that only one has decide."""
     assert language_of(text, LANGUAGES) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Einkaufsliste für Samstag", "de"),
+        ("Notizen zur Besprechung am Montag", "de"),
+        ("Randonnée dans les Alpes", "fr"),
+        ("Cómo regar los tomates", "es"),
+        ("Recept på äppelpaj med vaniljsås", "sv"),
+        ("Boodschappenlijst voor zaterdag", "nl"),
+        ("Индексы PostgreSQL", "ru"),
+        ("Python asyncio заметки", "ru"),
+        ("Borscht (борщ) recipe", "en"),
+        ("Café notes", "en"),
+        ("Zettelkasten method", "en"),
+        ("Hotel in Porto", "en"),
+        ("Crème brûlée recipe", "en"),
+        ("Rio de Janeiro", "en"),
+        ("Car insurance", "en"),
+        ("TODO", "en"),
+    ],
+)
+def test_a_few_words_tell_their_language(text: str, language: str) -> None:
+    """A title in another language is told by its function words; names tell nothing."""
+    assert language_of(text, LANGUAGES) == language
+
+
+def test_plain_titles_need_no_detector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The detector's model, which is slow to load, is left alone by short texts without a sign."""
+    monkeypatch.setattr(detection, "_detector", None)
+    assert language_of("Car insurance in spring", LANGUAGES) == "en"
 
 
 def test_a_short_passage_follows_its_surroundings() -> None:

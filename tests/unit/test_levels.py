@@ -157,6 +157,7 @@ LENT_TO_INTERFACES = {
     "ranking.model_files": {"known_model"},
     "ranking.phrasings": {"Phrasings"},
     "results.excerpts": {"Excerpt", "about", "lines_of", "section_ids"},
+    "text.plural": {"counted"},
     "text.prompts": {"arguments_of", "filled"},
 }
 

@@ -32,7 +32,14 @@ from twolane.model.scope import Scope
 from twolane.ports import Stores
 from twolane.ports.documents import PutCollection
 from twolane.stores.memory import memory_stores
-from twolane.stores.postgres import lexemes, migrating, open_stores, vectors
+from twolane.stores.postgres import (
+    documents,
+    lexemes,
+    lexical,
+    migrating,
+    open_stores,
+    vectors,
+)
 from twolane.stores.postgres.changing import Changing
 from twolane.stores.postgres.conditions import holding
 from twolane.stores.postgres.database import Database, Session
@@ -330,6 +337,30 @@ class TestSnapshot:
                         assert len(inner.rows(everything)) == 2
                     assert [id for (id,) in session.rows(everything)] == ids
 
+    def test_whoever_waits_lets_go_of_the_connection(self, postgres_url: str) -> None:
+        """Others can ask meanwhile, and what is asked afterwards may be of a later state."""
+        store = open_stores(postgres_url, connections=1, busy_seconds=0.2)
+        store.documents.apply(PutCollection(Collection(COLLECTION)))
+        try:
+            with store.snapshot(), ThreadPoolExecutor() as threads:
+                assert store.documents.list(Scope()) == []
+                with pytest.raises(StoreBusy):
+                    threads.submit(put, store, prepared("a", "ant")).result()
+                store.pause()
+                threads.submit(put, store, prepared("a", "ant")).result()
+                assert len(store.documents.list(Scope())) == 1
+        finally:
+            store.maintenance.close()
+
+    def test_what_is_known_is_known_to_its_owner(self, store: Stores) -> None:
+        """What one question was told is told again to questions of the same owner alone."""
+        put(store, prepared("a", "ant", owner="ann"))
+        statement = "SELECT id FROM documents WHERE owner = ?"
+        with store.snapshot():
+            for owner, ids in (("ann", ["a"]), ("bob", []), (None, ["a"]), ("ann", ["a"])):
+                with database_of(store).reading(Scope(owner=owner)) as session:
+                    assert [id for (id,) in session.known(statement, ("ann",))] == ids
+
     def test_an_error_is_not_the_end_of_it(self, store: Stores) -> None:
         """The next question begins another transaction, within its own time."""
         with store.snapshot():
@@ -392,6 +423,42 @@ class TestIndexes:
         with database_of(store).reading() as session:
             there = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vectors_near%'"
             assert session.rows(there) == []
+
+
+class TestFewDocuments:
+    """What an owner with few documents has is looked through, with the same answers."""
+
+    def test_the_answers_are_those_of_the_indexes(
+        self, store: Stores, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Names, words and how many documents hold them."""
+        put(
+            store,
+            prepared("a", "ant bee bee", owner="ann", title="Ant hill"),
+            prepared("b", "bee 50%_off", owner="ann", title="50%_off"),
+            prepared("c", "ant cow", owner="bob", title="Ant hill"),
+        )
+        ann, words = Scope(owner="ann"), [word("ant"), word("be", prefix=True)]
+
+        def answers() -> list[object]:
+            lexical = store.lexical
+            return [
+                lexical.candidates(words, ann, every=True, limit=9),
+                sorted(one.id for one in lexical.candidates(words, ann, every=False, limit=9)),
+                lexical.named([["\nant", "hill\n"]], ann, limit=9),
+                lexical.named([["hill\n"], ["50  o"]], ann, limit=9),
+                lexical.named([["cow"]], ann, limit=9),
+                lexical.document_frequencies([*words, word("cow")], ann),
+            ]
+
+        looked_through = answers()
+        for module in (lexical, documents):
+            monkeypatch.setattr(module, "FEW", 0)
+        # What was counted is forgotten with the next change.
+        put(store, prepared("d", "cow", owner="ann"))
+        assert answers()[:-1] == looked_through[:-1]
+        frequencies = store.lexical.document_frequencies(words, ann)
+        assert list(frequencies.document_frequency.values()) == [1, 2]
 
 
 class TestLetters:

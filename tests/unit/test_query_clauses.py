@@ -179,6 +179,18 @@ class TestExclusions:
             assert texts(found.marks) == ["tea"]
             assert found.meaning == "tea"
 
+    @pytest.mark.parametrize("text", ["-5 degrees", "  -5 degrees", "-5,5 degrees", "-40"])
+    def test_a_negative_number_begins_a_query(self, text: str) -> None:
+        """There is nothing to exclude from yet, so the minus belongs to the number."""
+        found = query(text)
+        assert found.clause is None
+        assert found.words
+
+    @pytest.mark.parametrize("text", ["degrees -5", "-5th degrees", "-2024-01 degrees"])
+    def test_other_numbers_are_excluded(self, text: str) -> None:
+        """Behind a word, or as part of one, a number is excluded like any word."""
+        assert query(text).clause is not None
+
     def test_only_exclusions(self) -> None:
         """A query may consist of exclusions alone; then nothing is embedded or marked."""
         found = query("-tea")

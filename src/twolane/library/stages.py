@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
     # A library without stages imports none of this.
     from twolane.embedding.pipeline.summarizing import Summarizing
     from twolane.embedding.stages import Stage
+    from twolane.model.candidate import Candidate
     from twolane.ports import Stores
     from twolane.ports.chat import Chat
     from twolane.ports.reranker import Reranker
     from twolane.ports.stages import StageStore
+    from twolane.query.analyzer import AnalyzedQuery
     from twolane.ranking.expanding import Expanding
     from twolane.ranking.reranking import Reranking
     from twolane.settings.groups import Expand, Summaries
@@ -77,15 +80,23 @@ class Stages:
 
         rerank, way = settings.rerank, settings.experiment.reranking
         reranker = open_reranker(settings)
+        read = partial(
+            passages_to_read,
+            stores.documents,
+            whole=way == "replace-whole",
+            letters=_SHORT_PASSAGE if way == "replace" else None,
+        )
+
+        def passages(query: AnalyzedQuery, candidates: Sequence[Candidate]) -> dict[str, str]:
+            texts = read(query, candidates)
+            # A reranker takes its time.
+            stores.searched.pause()
+            return texts
+
         return Reranking(
             reranker,
             self._stage("rerank", reranker, rerank.seconds, settings, "rerank.seconds"),
-            partial(
-                passages_to_read,
-                stores.documents,
-                whole=way == "replace-whole",
-                letters=_SHORT_PASSAGE if way == "replace" else None,
-            ),
+            passages,
             rerank.documents,
             rerank.weight,
             replaces=way != "blend",

@@ -71,7 +71,7 @@ class NoSuchDocument(BadInput):
         hint = f"did you mean {' or '.join(map(repr, near))}? Or " if near else ""
         super().__init__(
             f"no document is called {reference!r}; {hint}"
-            "name it by id, path, URL, title, file name or alias as `twolane search` shows them"
+            "name it by id, path, URL, title, file name or alias as a search shows them"
         )
         self.reference = reference
 

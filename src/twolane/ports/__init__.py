@@ -33,7 +33,8 @@ class Stores:
     `outbox` records changes for another engine, where the store can do that; `follower` brings
     them there, where there is one.
     All that a thread reads inside of `snapshot` is of one state where the store can do so, which is
-    also quicker; it is not for blocks that wait for others.
+    also quicker; whoever waits for others inside calls `pause` before, and reads a later state
+    afterwards.
     """
 
     documents: DocumentStore
@@ -46,6 +47,7 @@ class Stores:
     outbox: Outbox | None = None
     follower: Follower | None = None
     snapshot: Callable[[], AbstractContextManager[None]] = nullcontext
+    pause: Callable[[], None] = lambda: None
 
     @property
     def searched(self) -> Stores:

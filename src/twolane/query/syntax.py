@@ -49,6 +49,9 @@ NAMES: dict[str, str] = {
 }
 
 
+_NUMBER = re.compile(r"\d[\d.,]*+(?=\s|$)")
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """Words as typed: one token, or what stands between quotes.
@@ -300,9 +303,14 @@ class _Scanner:
             self.pieces.append(Leaf(Negated(node)))
 
     def _excludes(self) -> bool:
-        """Whether a `-` stands here that excludes what follows; `--flag` and `->` are words."""
+        """Whether a `-` stands here that excludes what follows; `--flag` and `->` are words.
+
+        There is nothing to exclude from where a query begins, so a number there is a negative one.
+        """
         before, after = self.text[max(0, self.at - 1) : self.at], self.at + 1
         if self.text[self.at] != "-" or not (before in ("", "(") or before.isspace()):
+            return False
+        if _NUMBER.match(self.text, after) and not self.text[: self.at].strip():
             return False
         sign = self.text[after : after + 1]
         return (

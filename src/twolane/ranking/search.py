@@ -394,12 +394,13 @@ class Searcher:
             try:
                 served = self._served()
                 ask = partial(self._near, served, query, pool)
-                lane, candidates = served.steadily(self._stores.vectors, ask)
+                with self._stores.snapshot():
+                    lane, candidates = served.steadily(self._stores.vectors, ask)
+                    remark = served.remark or self._waiting(served, query.scope)
             except (EmbedderError, StoreError) as error:
                 if served is None or not self._is_gone(served):
                     return LaneResult((), taken(), failure=str(error)), None
                 continue
-            remark = served.remark or self._waiting(served, query.scope)
             # Of a generation that was dropped meanwhile nothing is there, and everything waits.
             if (candidates and not remark) or not self._is_gone(served):
                 return LaneResult(candidates, taken(), served.generation, remark=remark), lane
@@ -411,12 +412,13 @@ class Searcher:
         parsed = query.parsed
         several = generation.space.embedder in _WITH_READINGS
         readings = query.readings if several else {parsed.meaning: 1.0}
+        self._stores.pause()
         vector = embed_query(served, readings, parsed.reading.languages, self._stores.vectors)
         if settings.experiment.similarity == "cosine":
             vector = vector / max(float(vector @ vector) ** 0.5, 1e-9)
         known = self.model.of_space(generation.space)
         # Embedding has a time of its own, `embed_seconds`, and does not use up the lane's.
-        with deadlines.within(self.deadline()), self._stores.snapshot():
+        with deadlines.within(self.deadline()):
             documents = self._stores.documents.revision()
             usual = self._background.usual(self._as_it_is(generation), known.usual, documents)
             if known.is_fitted:
@@ -459,6 +461,7 @@ class Searcher:
         if isinstance(waiting, LaneResult):
             return waiting, None
         seconds = self._settings.search.embed_seconds
+        self._stores.pause()
         try:
             return waiting.result(timeout=seconds)
         except TimeoutError:

@@ -60,6 +60,12 @@ class Pages:
         Words rank where nothing else sorts; in a sorted list every word must be there.
         """
         require(scope, Capability.SEARCH)
+        with self._snapshot():
+            return self._page(text, scope, order, mode, limit, min_relevance)
+
+    def _page(
+        self, text: str, scope: Scope, order: Order, mode: Mode, limit: int, min_relevance: float
+    ) -> Answer:
         started, now = time.perf_counter(), datetime.now(UTC)
         query = self._searcher.analyze(text, scope, mode=mode)
         sort = _sort(query, order, mode)
@@ -109,8 +115,7 @@ class Pages:
         # A lane that brought all it may bring has perhaps more.
         full = any(lane.hits >= max(self._pool, wanted) for lane in ranking.lanes)
         more = len(rest) > limit or (full and shown and not min_relevance)
-        with self._snapshot():
-            answer = answer_of(self._documents, text, mode, ranking, shown)
+        answer = answer_of(self._documents, text, mode, ranking, shown)
         if not more or wanted >= DEEPEST:
             return answer, None
         return answer, replace(cursor, seen=seen | {short(one.id) for one in shown})

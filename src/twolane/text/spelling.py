@@ -70,6 +70,8 @@ def in_cyrillic(word: str) -> str:
     return _SOUND.sub(lambda match: _CYRILLIC[match.group()], word.lower())
 
 
+# Owners share most of their words.
+@lru_cache(maxsize=50_000)
 def rough(word: str) -> str:
     """One rough Latin spelling for a word in either script; near-homophones share it."""
     spelled = "".join(_ROUGH.get(char, char) for char in word.lower())

@@ -215,6 +215,7 @@ def test_status_counts_what_is_theirs(two: World) -> None:
     for counted in ("documents", "chunks", "embedded", "pending", "failed_chunks"):
         assert 0 < said[counted] < whole[counted], counted
     assert said["skipped"] + said["failed"] == 0 < whole["skipped"] + whole["failed"]
+    assert said["bytes"] == 0 < whole["bytes"]
 
 
 def test_judgments_are_kept_apart(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from twolane.interfaces.cli.opening import (
 from twolane.interfaces.wire.documents import TagCounts, deleted_documents, saved_documents
 from twolane.model.errors import BadInput, NoSuchDocument
 from twolane.model.scope import Scope
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -111,7 +112,7 @@ def tell(saved: Sequence[Saved], what: str, call: Call) -> None:
         output.say_json(saved_documents(saved))
     elif not call.quiet:
         changed = sum(document.changed for document in saved)
-        output.say(f"{output.counted(changed, 'document')} {what}")
+        output.say(f"{counted(changed, 'document')} {what}")
 
 
 def _deleted_ids(library: Library, references: Sequence[str]) -> list[str]:
@@ -190,9 +191,7 @@ def rename(
     if call.as_json:
         return
     if left:
-        output.note(
-            f"{output.counted(left, 'document')} from files keep the tag: it is written there"
-        )
+        output.note(f"{counted(left, 'document')} from files keep the tag: it is written there")
     elif not saved:
         output.note(
             f"no document has the tag {old!r}; `twolane tag list` shows those that there are"

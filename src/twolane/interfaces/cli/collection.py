@@ -15,6 +15,7 @@ from twolane.interfaces.wire import documents as wire
 from twolane.model.document import Kind
 from twolane.model.errors import BadInput
 from twolane.model.scope import Scope
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.model.document import Collection
@@ -72,7 +73,7 @@ def show(call: Call) -> None:
         return
     for shown in collections:
         output.say((shown.name, output.TITLE), ("  ", ""), (shown.root or "", output.DIM))
-        said = [shown.kind.value, output.counted(counts.get(shown.name, 0), "document")]
+        said = [shown.kind.value, counted(counts.get(shown.name, 0), "document")]
         said += [f"include {pattern}" for pattern in shown.include]
         said += [f"exclude {pattern}" for pattern in shown.exclude]
         output.say(", ".join(said), indent=2)
@@ -121,13 +122,13 @@ def remove(
     with call.library() as library:
         count = library.facets(scope=Scope(archived=True)).collections.get(chosen, 0)
         if count and not yes:
-            documents = output.counted(count, "document")
+            documents = counted(count, "document")
             raise BadInput(f"{chosen!r} holds {documents}; to delete all of it, add --yes")
         gone = library.remove_collection(chosen)
     if call.as_json:
         output.say_json(wire.RemovedCollection(removed=chosen, documents=gone))
     elif not call.quiet:
-        output.say((chosen, output.TITLE), f" is gone, with {output.counted(gone, 'document')}")
+        output.say((chosen, output.TITLE), f" is gone, with {counted(gone, 'document')}")
 
 
 def _patterns(given: Sequence[str] | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from twolane.interfaces.cli.guard import group
 from twolane.interfaces.cli.opening import PlainCall, open_library, require_utf8
 from twolane.model.errors import BadInput
 from twolane.settings import Settings, database_place
+from twolane.text.plural import counted
 
 # A damaged database can have a problem per row; the first few say what is wrong.
 _MOST_PROBLEMS = 20
@@ -105,8 +106,8 @@ def copy(
         done = library.copy_to(other)
     if not call.quiet:
         output.say(
-            f"{database_place(there)}  {output.counted(done.documents, 'document')}, "
-            f"{output.counted(done.vectors, 'vector')}, verified"
+            f"{database_place(there)}  {counted(done.documents, 'document')}, "
+            f"{counted(done.vectors, 'vector')}, verified"
         )
 
 
@@ -143,7 +144,7 @@ def reindex(
     with open_library(settings) as library:
         done = library.reindex(back=back)
     if not call.quiet:
-        what = "the collections before" if done is None else output.counted(done, "document")
+        what = "the collections before" if done is None else counted(done, "document")
         output.say(f"{into.value}  {what}, serving")
 
 
@@ -157,7 +158,7 @@ def backup(
         count = library.status().stats.documents
     if not call.quiet:
         size = path.stat().st_size / 1e6
-        output.say(f"{path}  {output.counted(count, 'document')}, {size:,.1f} MB, verified")
+        output.say(f"{path}  {counted(count, 'document')}, {size:,.1f} MB, verified")
 
 
 def restore(
@@ -176,7 +177,7 @@ def restore(
     with open_library(settings) as library:
         count = library.status().stats.documents
     if not call.quiet:
-        output.say(f"{database_place(settings)}  {output.counted(count, 'document')} restored")
+        output.say(f"{database_place(settings)}  {counted(count, 'document')} restored")
         if kept is not None:
             output.say(f"the database that was there is now {kept}")
 

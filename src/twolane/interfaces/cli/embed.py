@@ -14,6 +14,7 @@ from twolane.interfaces.cli.opening import AllSpaces, Call, PlainCall, open_libr
 from twolane.interfaces.cli.output import duration, passages_bar
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import EmbedderUnavailable
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.embedding.pipeline.switching import Gate
@@ -99,7 +100,7 @@ def _tell(embedded: Embedded, call: Call) -> None:
 
 def embedded_in_all(embedded: Embedded, call: Call) -> str:
     """How many passages got a vector, and how long that and the whole command took."""
-    said = f"{output.counted(embedded.embedded, 'passage')} embedded"
+    said = f"{counted(embedded.embedded, 'passage')} embedded"
     took = f" in {duration(embedded.seconds)}" if embedded.embedded else ""
     return f"{said}{took}; {duration(call.seconds)} in all"
 
@@ -108,7 +109,7 @@ def tell_failed(embedded: Embedded) -> None:
     """Say how many passages have no vector because the model could not make one."""
     if embedded.failed:
         output.say(
-            (f"{output.counted(embedded.failed, 'passage')} could not be embedded", output.BAD),
+            (f"{counted(embedded.failed, 'passage')} could not be embedded", output.BAD),
             ": twolane status --files",
         )
 
@@ -152,7 +153,7 @@ def rollback(call: PlainCall) -> None:
     if not call.quiet:
         output.say(f"generation {earlier.number} ({earlier.space.embedder}) answers searches now")
     if left:
-        output.say(f"{output.counted(left, 'passage')} pending: twolane embed")
+        output.say(f"{counted(left, 'passage')} pending: twolane embed")
 
 
 def drop(call: PlainCall, number: Number) -> None:

@@ -20,6 +20,7 @@ from twolane.interfaces.cli.output import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.errors import BadInput
 from twolane.model.scope import Scope
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     import twolane.evaluation.freshness as evaluation
@@ -166,7 +167,7 @@ def forget_log(
     if call.as_json:
         output.say_json({"forgotten": gone})
     elif not call.quiet:
-        output.say(f"{output.counted(gone, 'note')} of opened results deleted")
+        output.say(f"{counted(gone, 'note')} of opened results deleted")
 
 
 def check(
@@ -223,7 +224,7 @@ def _tell(sets: Sequence[tuple[Path, GoldenSet]], call: Call) -> None:
         listed = ", ".join(f"{name} {count}" for name, count in sorted(groups.items()))
         output.say(
             (str(path), output.PLACE),
-            f"  {output.counted(len(one.queries), 'query', 'queries')} ({listed})",
+            f"  {counted(len(one.queries), 'query', 'queries')} ({listed})",
         )
 
 
@@ -297,7 +298,7 @@ def _show(state: evaluation.Freshness, *, quiet: bool) -> None:
     _list("only some passages have a vector", state.partial)
     if state.pending or state.failed:
         output.say(
-            f"{output.counted(state.pending, 'passage')} pending, {state.failed:,} failed; ",
+            f"{counted(state.pending, 'passage')} pending, {state.failed:,} failed; ",
             "run: twolane embed",
         )
     if not state.stale and not quiet:
@@ -307,7 +308,7 @@ def _show(state: evaluation.Freshness, *, quiet: bool) -> None:
 def _list(title: str, ids: Sequence[str]) -> None:
     if not ids:
         return
-    output.say((f"{output.counted(len(ids), 'document')}: ", output.BAD), title)
+    output.say((f"{counted(len(ids), 'document')}: ", output.BAD), title)
     for id in ids[:_MOST]:
         output.say((id, output.PLACE), indent=2)
     if len(ids) > _MOST:

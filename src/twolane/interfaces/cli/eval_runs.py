@@ -36,6 +36,7 @@ from twolane.interfaces.cli.output import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.evaluation.comparing import Change, Comparison
@@ -120,7 +121,7 @@ def _show(summary: Summary) -> None:
     named = "" if run.name == run.golden.name else f"  {run.name}"
     output.say(
         (run.golden.name, output.TITLE),
-        f"{named}  {run.mode}  {output.counted(len(run.asked), 'query', 'queries')}",
+        f"{named}  {run.mode}  {counted(len(run.asked), 'query', 'queries')}",
     )
     if table.queries:
         overall = ["all", str(len(table.queries)), *map(mean_with_interval, summary.intervals)]
@@ -133,7 +134,7 @@ def _show(summary: Summary) -> None:
     times = f"{milliseconds(summary.p50)} ms p50, {milliseconds(summary.p95)} ms p95"
     output.say((times, output.DIM), indent=2)
     for reason, count in summary.degraded:
-        output.say((f"{output.counted(count, 'answer')} without {reason}", output.BAD), indent=2)
+        output.say((f"{counted(count, 'answer')} without {reason}", output.BAD), indent=2)
 
 
 def _rows(rows: Sequence[Row]) -> list[list[str]]:
@@ -209,8 +210,7 @@ def _show_suite(run: SuiteRun, before: SuiteRun | None, measures: tuple[str, ...
     queries = sum(len(one.queries) for one in run.sets)
     output.say(
         (run.name, output.TITLE),
-        f"  {run.mode}  {output.counted(len(run.sets), 'set')}, "
-        f"{output.counted(queries, 'query', 'queries')}",
+        f"  {run.mode}  {counted(len(run.sets), 'set')}, {counted(queries, 'query', 'queries')}",
     )
     say_grid(cells(run, before, measures))
     for name, value in suite_auroc(run).items():
@@ -301,7 +301,7 @@ def _show_changes(title: str, changes: Sequence[Change], rows: int, style: str) 
         output.say(_first("before", one.ranks_before, one.was), indent=7)
         output.say(_first("after", one.ranks_after, one.now), indent=7)
     if len(changes) > rows:
-        output.say(f"and {output.counted(len(changes) - rows, 'more', 'more')}", indent=7)
+        output.say(f"and {counted(len(changes) - rows, 'more', 'more')}", indent=7)
 
 
 def _first(when: str, ranks: Sequence[int], first: Place | None) -> str:

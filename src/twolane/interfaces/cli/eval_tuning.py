@@ -32,6 +32,7 @@ from twolane.interfaces.cli.output import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.errors import BadInput
 from twolane.settings import Settings, model_path
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.evaluation.ablation import Ablation
@@ -99,7 +100,7 @@ def _tell(done: Ablation, *, detailed: bool, quiet: bool) -> None:
     from twolane.evaluation.ablation import COSTS, cells, remarks
 
     for name, rows in done.by_set.items():
-        queries = output.counted(len(rows[0].run.asked), "query", "queries")
+        queries = counted(len(rows[0].run.asked), "query", "queries")
         output.say((name, output.TITLE), f"  {queries}")
         say_grid(cells(rows, done.measure, detailed=detailed))
         for remark in remarks(rows):
@@ -110,7 +111,7 @@ def _tell(done: Ablation, *, detailed: bool, quiet: bool) -> None:
     compared = "what it follows" if detailed else "the settings as they are"
     output.say((f"Δ: compared with {compared}. {COSTS}", output.DIM))
     if kept := sum(row.kept for row in done.rows):
-        runs = output.counted(len(done.rows), "run")
+        runs = counted(len(done.rows), "run")
         output.say((f"{kept} of {runs} were kept from before.", output.DIM))
 
 
@@ -182,7 +183,7 @@ def _tell_calibrate(found: Calibration, keep: float | None) -> None:
     queries = sum(sample.queries for sample in found.samples)
     output.say(
         (f"{found.space.embedder} ", output.TITLE),
-        f"{found.space.model}, {output.counted(queries, 'query', 'queries')}, "
+        f"{found.space.model}, {counted(queries, 'query', 'queries')}, "
         f"{sum(len(one.relevant) for one in found.samples):,} relevant and "
         f"{sum(len(one.irrelevant) for one in found.samples):,} irrelevant pairs",
     )
@@ -283,9 +284,13 @@ def fit(
             def ask(one: SuiteSet) -> Asked:
                 with asked_library(one.golden, one.path, settings, steps.step) as library:
                     steps.step(one.golden.name)
-                    weight = chosen.weight(one)
                     return ask_set(
-                        one.golden, library, group=one.group, weight=weight, progress=steps.show
+                        one.golden,
+                        library,
+                        group=one.group,
+                        weight=chosen.weight(one),
+                        tells_chances=chosen.tells_chances(one),
+                        progress=steps.show,
                     )
 
             found = fit_suite(chosen, known_model(settings), ask)

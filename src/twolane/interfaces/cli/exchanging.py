@@ -24,6 +24,7 @@ from twolane.model.document import Kind, digest
 from twolane.model.draft import SAVED, Draft
 from twolane.model.errors import BadInput, EmbedderUnavailable, NoSuchDocument
 from twolane.model.scope import Scope
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.ingest.exchange.rows import ImportReport
@@ -86,7 +87,7 @@ def save(
         if fetched:
             tell_fetched(fetched, quiet=call.quiet)
         if waiting:
-            passages = output.counted(waiting, "passage")
+            passages = counted(waiting, "passage")
             output.note(f"{passages} can be found by words only so far; run: twolane embed")
 
 
@@ -305,7 +306,7 @@ def _counts(report: ImportReport) -> str:
     ):
         said += f", {number:,} {word}" if number else ""
     if report.collections:
-        said += f", {output.counted(report.collections, 'collection')} described"
+        said += f", {counted(report.collections, 'collection')} described"
     return f"{said} in {report.seconds:.1f} s"
 
 
@@ -337,7 +338,7 @@ def fetch_with_bar(
 def tell_fetched(fetched: FetchReport, *, quiet: bool) -> None:
     """Say how many pages were fetched, and which were not."""
     if not quiet:
-        pages = output.counted(fetched.fetched, "page")
+        pages = counted(fetched.fetched, "page")
         output.say(f"{pages} fetched in {fetched.seconds:.1f} s")
     for problem in fetched.problems[:_MOST_PROBLEMS]:
         output.say((problem.path, output.PLACE), f"  {problem.reason}", indent=2)
@@ -384,4 +385,4 @@ def export(
     if call.as_json:
         output.say_json(Exported(exported=str(file), documents=count))
     elif not call.quiet:
-        output.say(f"{output.counted(count, 'document')} written to {file}")
+        output.say(f"{counted(count, 'document')} written to {file}")

@@ -124,7 +124,11 @@ class QueryCommand(TyperCommand):
             elif arg in options:
                 kept.append(arg)
                 if not options[arg].is_flag:
-                    kept += [value for value in [next(rest, None)] if value is not None]
+                    value = next(rest, None)
+                    if value is None:
+                        # It would take the `--` for its value; alone it is told what it lacks.
+                        return super().parse_args(ctx, kept)
+                    kept.append(value)
             elif arg.startswith("--") or _ATTACHED.fullmatch(arg):
                 kept.append(arg)
             else:
@@ -171,10 +175,11 @@ def _wrong(error: Any) -> str:
     if message.startswith(invalid) and error.param is not None:
         where = str(error.param.get_error_hint(error.ctx)).replace("'", "")
         value = _number_wrong(error.message, error.param.type) or error.message
-        message = f"{where}: {value}"
-    else:
-        message = message[:1].lower() + message[1:]
-    return message.removesuffix(".")
+        return f"{where}: {value}".removesuffix(".")
+    if meant := getattr(error, "possibilities", None):
+        # As it is said of commands, settings and documents.
+        message = f"{error.message.removesuffix('.')}. Did you mean {' or '.join(meant)}?"
+    return f"{message[:1].lower()}{message[1:]}".removesuffix(".")
 
 
 def _number_wrong(message: str, kind: Any) -> str | None:

@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
 
+from twolane.text.plural import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bars
@@ -131,11 +133,6 @@ def linked(style: str, link: str | None) -> str:
     """The style as that of a link; only a terminal makes one of it."""
     # A link that could end its own escape sequence is none.
     return f"{style} link {link}" if link and not _UNLINKABLE.search(link) else style
-
-
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number with its word: `1 query`, `30 queries`."""
-    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def gone_from_folder(count: int) -> str:

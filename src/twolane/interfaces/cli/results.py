@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import twolane.interfaces.cli.output as output
 from twolane.model.answer import Answer, Contribution, Feature, Result
+from twolane.text.plural import counted
 
 # A passage takes no more lines than this.
 _LINES = 2
@@ -108,7 +109,7 @@ def _show_body(result: Result, indent: int, *, mixed: bool) -> None:
     if tags and tags != passage:
         output.say((tags, output.DIM), indent=indent)
     if result.copies:
-        copies = output.counted(len(result.copies), "copy", "copies")
+        copies = counted(len(result.copies), "copy", "copies")
         output.say((f"{copies}: {', '.join(result.copies)}", output.DIM), indent=indent)
 
 

@@ -19,6 +19,7 @@ from twolane.interfaces.cli.results import show_lanes, show_results
 from twolane.interfaces.wire import search as wire
 from twolane.model.answer import Answer, Mode, Order, Result, Sort
 from twolane.model.errors import BadInput
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -166,7 +167,7 @@ def _open(library: Library, answer: Answer, nth: int, *, quiet: bool) -> None:
     from twolane.interfaces.cli.editor import open_result
 
     if len(answer.results) < nth:
-        found = output.counted(len(answer.results), "result")
+        found = counted(len(answer.results), "result")
         raise BadInput(f"there is no result {nth} to open; the search found {found}")
     chosen = answer.results[nth - 1]
     place = open_result(library, chosen)
@@ -206,7 +207,7 @@ class _Shown:
         if self.quiet:
             return
         if len(files) < len(results):
-            output.note(f"{output.counted(len(results) - len(files), 'result')} without a file")
+            output.note(f"{counted(len(results) - len(files), 'result')} without a file")
         self._tell_rest(answer, results)
 
     def table(self, answer: Answer) -> None:

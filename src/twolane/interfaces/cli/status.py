@@ -18,6 +18,7 @@ from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
 from twolane.model.scope import Scope
 from twolane.settings import DECLARED, cache_path, database_place
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -230,7 +231,10 @@ class _Checkup:
 
     def _examine_contents(self, library: Library) -> None:
         found = library.status()
-        self.add("documents", f"{found.stats.documents:,} in {found.stats.chunks:,} passages")
+        self.add(
+            "documents",
+            f"{found.stats.documents:,} in {counted(found.stats.chunks, 'passage')}",
+        )
         if found.failed:
             # A file that cannot be read is told to its owner, but Twolane is not ill from it.
             self.add("files", f"{found.failed:,} could not be indexed: twolane status --files")
@@ -246,7 +250,7 @@ class _Checkup:
             self.add("vectors", lane.reason, well=False)
         if not found.degraded:
             left = found.progress.pending + found.progress.failed
-            missing = f"{left:,} passages have none; run: twolane embed"
+            missing = f"{counted(left, 'passage has', 'passages have')} none; run: twolane embed"
             self.add("vectors", missing if left else "complete", well=not left)
 
     def _examine_gate(self, library: Library) -> None:

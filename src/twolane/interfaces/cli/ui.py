@@ -21,6 +21,7 @@ from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import Modes, PlainCall, load_settings, open_library, typed
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput, TwolaneError
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.library import Library
@@ -311,7 +312,7 @@ class _Screen:
             return "searching …"
         if told.answer is None:
             return told.failure or ""
-        found = output.counted(len(told.answer.results), "result")
+        found = counted(len(told.answer.results), "result")
         missing = "".join(
             f" · no {degradation.lane.value} lane: {degradation.reason}"
             for degradation in told.answer.degraded

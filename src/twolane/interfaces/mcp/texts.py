@@ -19,6 +19,7 @@ from twolane.interfaces.failures import for_strangers, without_places
 from twolane.interfaces.mcp import quoting
 from twolane.interfaces.mcp.quoting import NAME_TOKENS, bounded, cost, line, longest, name, quoted
 from twolane.results.excerpts import about, lines_of, section_ids
+from twolane.text.plural import counted
 
 if TYPE_CHECKING:
     from twolane.explain.diagnosis import Diagnosis
@@ -176,9 +177,9 @@ def standing(library: Library, scope: Scope, tokens: int) -> str:
     """What is indexed, and how complete it is."""
     status = library.status(scope=scope)
     languages = ", ".join(f"{one} {count}" for one, count in sorted(status.stats.languages.items()))
-    progress = status.progress
+    progress, stats = status.progress, status.stats
     head = [
-        f"{status.stats.documents} documents in {status.stats.chunks} passages",
+        f"{counted(stats.documents, 'document')} in {counted(stats.chunks, 'passage')}",
         f"languages: {line(languages) or 'none'}",
         f"vectors: {progress.ready} ready, {progress.pending} pending, {progress.failed} failed",
         *_warnings(status.degraded),

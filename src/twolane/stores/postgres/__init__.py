@@ -64,12 +64,13 @@ def open_stores(
     stores = Stores(
         document_store(database, counts, demands),
         PostgresLexical(database, counts, demands),
-        PostgresVectors(database, demands, clock),
+        PostgresVectors(database, counts, demands, clock),
         embedding_queue(database, clock),
         PostgresMaintenance(database, copy),
         SqlTokens(database),
         outbox=SqlOutbox(database, ENGINE, clock),
         snapshot=database.snapshot,
+        pause=database.pause,
     )
     if copy is None:
         return stores
@@ -77,7 +78,8 @@ def open_stores(
         stores,
         documents=document_store(database, counts, demands, copy),
         lexical=PostgresLexical(copy, counts, demands),
-        vectors=PostgresVectors(copy, demands, clock),
+        vectors=PostgresVectors(copy, counts, demands, clock),
         snapshot=copy.snapshot,
+        pause=copy.pause,
     )
     return replace(stores, replica=searched)

@@ -34,6 +34,10 @@ from twolane.stores.sql.session import Session
 from twolane.text.names import expression, loose
 from twolane.text.substrings import spelled
 
+# So many documents are looked through one by one, rather than asking an index of everybody's: their
+# names, their words, and their passages, of which none can be missed then.
+FEW = 5_000
+
 # So many texts are looked at between two looks at the time.
 _AT_A_TIME = 200
 

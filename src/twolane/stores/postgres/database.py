@@ -79,15 +79,32 @@ class _Texts(StrDumper):
 class Session:
     """One transaction on a connection, as `twolane.stores.sql.session` describes it."""
 
-    def __init__(self, connection: Connection, revision: int | None = None) -> None:
+    def __init__(
+        self, connection: Connection, revision: int | None = None, who: str = EVERYBODY
+    ) -> None:
         self.connection = connection
         # All that is read belongs to one state, and many ask which one it is.
         self._revision = revision
+        # Whose rows it may see, and what it was told that others ask for again.
+        self.who = who
+        self._known: dict[tuple[object, ...], list[Any]] = {}
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
         """All rows of a statement."""
         # As the server keeps them: a vector as text takes many times as long, on both sides.
         return self.connection.execute(_spelled(statement), values or None, binary=True).fetchall()
+
+    def known(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The same, asked once where nothing can change.
+
+        Without values it is about what belongs to no owner.
+        """
+        if self._revision is None:
+            return self.rows(statement, values)
+        key = (statement, self.who, *values) if values else (statement,)
+        if key not in self._known:
+            self._known[key] = self.rows(statement, values)
+        return self._known[key]
 
     def run(self, statement: str, values: Values = ()) -> int:
         """Run a statement that gives no rows; how many it changed."""
@@ -185,6 +202,10 @@ class Database:
         from pgvector.psycopg import register_vector
 
         _set_path(connection)
+        ((server,),) = connection.execute("SELECT pg_backend_pid()").fetchall()
+        if server == connection.info.backend_pid:
+            # A pooler between us and the server would not know what is prepared.
+            connection.prepare_threshold = _OFTEN
         register_vector(connection)
         connection.adapters.register_dumper(str, _Texts)
 
@@ -206,7 +227,7 @@ class Database:
                 return
             with self._begun(_READING, seconds, who, _REVISION) as (connection, revision):
                 try:
-                    yield Session(connection, revision)
+                    yield Session(connection, revision, who)
                 finally:
                     _end(connection, "ROLLBACK")
 
@@ -214,7 +235,8 @@ class Database:
     def snapshot(self) -> Iterator[None]:
         """Let all that this thread reads inside be one transaction, which begins when it reads.
 
-        It is for a few questions in a row: whoever waits for others inside keeps a connection.
+        It is for a few questions in a row: whoever waits for others inside keeps a connection,
+        unless they `pause` before.
         """
         if getattr(self._snapshots, "open", None) is not None:
             yield
@@ -224,6 +246,12 @@ class Database:
             yield
         finally:
             self._snapshots.open = None
+            snapshot.end()
+
+    def pause(self) -> None:
+        """End the transaction of this thread's snapshot; the next question begins another one."""
+        snapshot: _Snapshot | None = getattr(self._snapshots, "open", None)
+        if snapshot is not None and not snapshot.is_used:
             snapshot.end()
 
     def writing(self, work: Callable[[Session], _T], *, sharing: bool = False) -> _T:
@@ -347,7 +375,6 @@ class _Snapshot:
         self._begin = begin
         self._stack = ExitStack()
         self._session: Session | None = None
-        self._who = ""
         self._seconds = 0.0
         self.is_used = False
 
@@ -369,11 +396,11 @@ class _Snapshot:
             begun = self._begin(_READING, seconds, who, _REVISION)
             connection, revision = self._stack.enter_context(begun)
             self._stack.callback(_end, connection, "ROLLBACK")
-            self._session = Session(connection, revision)
-            self._who, self._seconds = who, seconds
-        if who != self._who:
+            self._session = Session(connection, revision, who)
+            self._seconds = seconds
+        if who != self._session.who:
             self._session.rows("SELECT set_config('twolane.who', ?, true)", (who,))
-            self._who = who
+            self._session.who = who
         if not self._seconds / 2 <= seconds <= self._seconds * 2:
             self._session.run(f"SET LOCAL statement_timeout = {_milliseconds(seconds)}")
             self._seconds = seconds
@@ -385,9 +412,11 @@ class _Snapshot:
         self._stack.close()
 
 
-# Every statement is planned for its own values: a plan for any would not use an index that serves
-# one generation, nor would a pooler between us and the server know it.
 _MANNERS: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
+
+# A statement that a connection was asked so often is prepared, and planned once where a plan for
+# any values costs no more: planning takes a fifth of the server's time for a search.
+_OFTEN = 5
 
 
 def owned(owner: str) -> str:

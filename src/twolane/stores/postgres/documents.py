@@ -10,7 +10,7 @@ from psycopg import sql
 from twolane.model.document import FIELDS
 from twolane.ports.documents import Change
 from twolane.stores.postgres.changing import Changing
-from twolane.stores.postgres.conditions import Demands
+from twolane.stores.postgres.conditions import FEW, Demands
 from twolane.stores.postgres.database import Database
 from twolane.stores.postgres.lexemes import is_term, one, owned, quoted
 from twolane.stores.postgres.replica import Replica
@@ -32,6 +32,13 @@ _FREQUENCIES = """
 SELECT asked.query, (SELECT count(*) FROM own_words AS w WHERE w.words @@ asked.query::tsquery)
 FROM unnest(?::text[]) AS asked(query)"""
 
+# The words of an owner with few documents, to look through: for each word the index of words would
+# look through everybody's. An array holds what is kept packed unpacked, so that it is done once.
+THEIR_WORDS = """
+SELECT document, (ARRAY[words])[1] AS words FROM own_words WHERE owner = ? OFFSET 0"""
+_THEIR_FREQUENCIES = f"SELECT ARRAY[{{counts}}] FROM ({THEIR_WORDS}) AS w"
+_THEIR_COUNT = "count(*) FILTER (WHERE w.words @@ ?::tsquery)"
+
 # All lexemes of some documents.
 _LEXEMES = "SELECT word FROM ts_stat(?)"
 
@@ -42,9 +49,14 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = 'twolane' AND c.relkind = 'r'"""
 
 
+# Of so many owners it is kept what was counted: a few kilobytes each.
+OWNERS = 2_000
+
+
 def counted() -> Counted:
     """What is counted in one database."""
-    return Counted(Counting(_TOTALS, _PROPERTIES, _languages, _terms, _frequencies))
+    counting = Counting(_TOTALS, _PROPERTIES, _languages, _terms, _frequencies)
+    return Counted(counting, OWNERS)
 
 
 def _languages(stored: Any) -> Sequence[str]:
@@ -57,6 +69,11 @@ def size(session: Session) -> int:
 
 
 def _frequencies(session: Session, terms: Sequence[Term], said: Said) -> dict[Term, int]:
+    if said.owner is not None and said.documents <= FEW:
+        statement = _THEIR_FREQUENCIES.format(counts=", ".join([_THEIR_COUNT] * len(terms)))
+        asked = [one(term, prefix=prefix) for term, prefix in terms]
+        ((counts,),) = session.rows(statement, (*asked, said.owner))
+        return dict(zip(terms, counts, strict=True))
     mark = "" if said.owner is None else f"{quoted(owned(said.owner))} & "
     queries = {mark + one(term, prefix=prefix): (term, prefix) for term, prefix in terms}
     found = session.rows(_FREQUENCIES, (list(queries),))

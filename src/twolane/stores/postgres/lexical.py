@@ -16,11 +16,13 @@ from twolane.model.candidate import DocumentTerms, Frequencies, Match, Names
 from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope, Word
 from twolane.ports.lexical import Likeness
-from twolane.stores.postgres.conditions import Demands, holding
+from twolane.stores.postgres.conditions import FEW, Demands, holding
+from twolane.stores.postgres.documents import THEIR_WORDS
 from twolane.stores.postgres.lexemes import POOL_WEIGHTS, asked, either
 from twolane.stores.postgres.writing import COLUMNS, STREAMS
 from twolane.stores.sql.counting import Counted
 from twolane.stores.sql.document_rows import document_of
+from twolane.stores.sql.filtering import NOTHING, Condition, joined
 from twolane.stores.sql.session import Database, Session
 from twolane.stores.term_counts import TermCounter
 from twolane.text.names import loose
@@ -43,6 +45,9 @@ SELECT d.id, d.languages, d.title, d.aliases, d.path, d.url
 FROM own_letters AS l JOIN documents AS d ON d.row = l.document
 WHERE ({pieces}) AND {condition} ORDER BY d.id LIMIT ?"""
 
+# What all documents of an owner are called.
+_THEIR_NAMES = "SELECT document, names FROM own_letters WHERE owner = ?"
+
 # So many texts are read and looked at before it is asked whether they are enough.
 _AT_A_TIME = 50
 
@@ -54,7 +59,7 @@ FROM ({{pool}}) AS pool JOIN documents AS d ON d.row = pool.row JOIN texts AS x 
 
 # The best documents that the index of words offers.
 _MATCHING = """
-SELECT d.row FROM own_words AS w JOIN documents AS d ON d.row = w.document
+SELECT d.row FROM {words} AS w JOIN documents AS d ON d.row = w.document
 WHERE w.words @@ ?::tsquery AND {condition} ORDER BY {order} DESC, d.id LIMIT ?"""
 
 # Documents in scope without any word to rank them by.
@@ -96,9 +101,13 @@ class PostgresLexical:
             condition, values = self._demands.condition(session, scope)
             if words:
                 order, shares = self._order(session, words, scope)
-                pool = _MATCHING.format(condition=condition, order=order)
-                query = asked(words, every=every, owner=scope.owner)
-                bound = [query, *values, *shares, limit]
+                owner = scope.owner
+                source, theirs = "own_words", []
+                if owner is not None and self._counted.said(session, owner).documents <= FEW:
+                    source, theirs, owner = f"({THEIR_WORDS})", [owner], None
+                pool = _MATCHING.format(words=source, condition=condition, order=order)
+                query = asked(words, every=every, owner=owner)
+                bound = [*theirs, query, *values, *shares, limit]
             else:
                 pool, bound = _LISTED.format(condition=condition), [*values, limit]
             found = session.rows(_STREAMS.format(pool=pool), bound)
@@ -152,16 +161,39 @@ class PostgresLexical:
         groups = [group for group in pieces if group and all(len(piece) > 2 for piece in group)]
         if not groups:
             return []
-        tests = " OR ".join(["l.names LIKE ALL(?)"] * len(groups))
-        patterns = [[holding(piece) for piece in group] for group in groups]
         with self._db.reading(scope) as session:
+            pieces, bound = self._holding_all(session, groups, scope.owner)
+            if (pieces, bound) == NOTHING:
+                return []
             condition, values = self._demands.condition(session, scope)
-            statement = _CALLED.format(pieces=tests, condition=condition)
-            found = session.rows(statement, [*patterns, *values, limit])
+            statement = _CALLED.format(pieces=pieces, condition=condition)
+            found = session.rows(statement, [*bound, *values, limit])
         return [
             Names(id, tuple(languages), title, tuple(aliases), path, url)
             for id, languages, title, aliases, path, url in found
         ]
+
+    def _holding_all(
+        self, session: Session, groups: Sequence[Sequence[str]], owner: str | None
+    ) -> Condition:
+        """That names hold all pieces of one of the groups.
+
+        An index of letters may find them among many; the names of an owner with few documents are
+        looked through here, and read once for all that a search asks of them.
+        """
+        if owner is None or self._counted.said(session, owner).documents > FEW:
+            patterns = [[("l.names LIKE ?", [holding(one)]) for one in group] for group in groups]
+            held = joined([joined(each, "AND") for each in patterns], "OR")
+            return held if owner is None else joined([held, ("l.owner = ?", [owner])], "AND")
+        names = session.known(_THEIR_NAMES, (owner,))
+        everything = "".join(text for _, text in names)
+        groups = [group for group in groups if all(piece in everything for piece in group)]
+        rows = [
+            row
+            for row, text in names
+            if any(all(piece in text for piece in group) for group in groups)
+        ]
+        return ("l.document = ANY(?)", [rows]) if rows else NOTHING
 
     def _matches(self, session: Session, needle: str, scope: Scope) -> Iterator[Match]:
         """All that hold the needle, names before texts; a document may come more than once."""

@@ -14,6 +14,7 @@ from twolane.stores.postgres.replica import Replica
 from twolane.stores.postgres.vectors import BUILT_WITH, EXACTLY, generations_of, index_name, kind_of
 from twolane.stores.postgres.writing import STREAMS, path_end
 from twolane.stores.sql.generations import mend, strangers
+from twolane.text.plural import counted
 
 log = logging.getLogger("twolane")
 
@@ -140,9 +141,9 @@ class PostgresMaintenance:
                 (f"document {row}", "the index of words does not hold its words")
                 for row in _other_words(session)
             ]
-            kept, counted = _totals(session)
-            if kept != counted:
-                found.append(("totals", f"kept {kept}, but the texts add up to {counted}"))
+            kept, real = _totals(session)
+            if kept != real:
+                found.append(("totals", f"kept {kept}, but the texts add up to {real}"))
             found += [
                 (f"generation {number}", "its fingerprint is not that of its space")
                 for number in strangers(session)
@@ -241,14 +242,16 @@ def _repair(session: Session) -> list[str]:
     wrong += _other_words(session)
     if wrong:
         relist(session, wrong)
-        done.append(f"the words and letters of {len(set(wrong))} documents were written again")
+        done.append(
+            f"the words and letters of {counted(len(set(wrong)), 'document')} were written again"
+        )
     done += mend(session)
-    kept, counted = _totals(session)
-    if kept != counted:
-        pairs = zip(("documents", *FIELDS), counted, kept, strict=True)
+    kept, real = _totals(session)
+    if kept != real:
+        pairs = zip(("documents", *FIELDS), real, kept, strict=True)
         change = ", ".join(f"{name} = {name} + {new - old}" for name, new, old in pairs)
         session.run(f"UPDATE counters SET {change} WHERE stripe = 1")
-        done.append("the totals were counted again")
+        done.append("the totals were real again")
     if done:
         session.run("UPDATE counters SET revision = revision + 1 WHERE stripe = 1")
     return done
@@ -267,5 +270,5 @@ def _other_words(session: Session) -> list[int]:
 
 
 def _totals(session: Session) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    (kept,), (counted,) = session.rows(_KEPT_TOTALS), session.rows(_COUNTED_TOTALS)
-    return tuple(map(int, kept)), tuple(map(int, counted))
+    (kept,), (real,) = session.rows(_KEPT_TOTALS), session.rows(_COUNTED_TOTALS)
+    return tuple(map(int, kept)), tuple(map(int, real))

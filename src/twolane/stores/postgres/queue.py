@@ -11,6 +11,7 @@ from typing import Any
 from twolane.ingest.chunking import lead_text
 from twolane.model.space import Pending
 from twolane.stores.postgres.database import Database
+from twolane.stores.postgres.documents import OWNERS
 from twolane.stores.postgres.vectors import generations_of
 from twolane.stores.sql.queue import AMONG, BOUND, Engine, SqlQueue, Wanted, without_vector
 from twolane.stores.sql.session import Session
@@ -53,14 +54,15 @@ FROM texts AS x JOIN documents AS d ON d.row = x.row WHERE x.row = ANY(?)"""
 
 def embedding_queue(database: Database, clock: Callable[[], float]) -> SqlQueue:
     """The EmbeddingQueue port over a database."""
+    generations = generations_of(database)
+
+    def revision(session: Session, generation: int) -> object:
+        filled = [one.revision for one in generations.held(session) if one.number == generation]
+        return session.revision(), filled
+
     at = "extract(epoch FROM v.embedded_at)::double precision"
-    engine = Engine(_VECTOR, at, "greatest", _Claims().claim, _revision, database.listen)
-    return SqlQueue(database, engine, generations_of(database), clock)
-
-
-def _revision(session: Session, generation: int) -> object:
-    filled = "SELECT revision FROM generations WHERE number = ?"
-    return session.revision(), session.rows(filled, (generation,))
+    engine = Engine(_VECTOR, at, "greatest", _Claims().claim, revision, database.listen)
+    return SqlQueue(database, engine, generations, clock, OWNERS)
 
 
 class _Claims:

@@ -50,6 +50,12 @@ class Replica:
         with self._original.snapshot(), self._copy.snapshot() if self._copy else nullcontext():
             yield
 
+    def pause(self) -> None:
+        """Let go of what this thread's snapshot holds, of both."""
+        self._original.pause()
+        if self._copy:
+            self._copy.pause()
+
     def writing(self, work: Callable[[Session], _T], *, sharing: bool = False) -> _T:
         """What the work gives, done by the original."""
         return self._original.writing(work, sharing=sharing)

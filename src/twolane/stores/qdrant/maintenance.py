@@ -9,6 +9,7 @@ from twolane.model.problem import Problem, ProblemCode
 from twolane.ports.maintenance import Maintenance
 from twolane.ports.outbox import Lag
 from twolane.stores.qdrant.follower import Follower
+from twolane.text.plural import counted
 
 # How long a command waits at its end for the cluster to follow.
 _SETTLE_SECONDS, _CLOSE_SECONDS = 600.0, 5.0
@@ -53,7 +54,9 @@ class QdrantMaintenance:
         done = self._behind.repair()
         mended = self.follower.mend()
         if mended:
-            said = f"{len(mended)} documents were brought to Qdrant again"
+            said = (
+                f"{counted(len(mended), 'document was', 'documents were')} brought to Qdrant again"
+            )
             done = [*done, Problem("Qdrant", ProblemCode.DAMAGED, said)]
         return done
 

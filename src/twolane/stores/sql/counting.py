@@ -30,7 +30,7 @@ SELECT count(*), coalesce(max(revision), 0), coalesce(sum(revision), 0)
 FROM documents WHERE owner = ?"""
 
 # As many owners as a few callers are by turns.
-_KEPT = 64
+KEPT = 64
 
 # A term, and whether what begins with it counts, too.
 Term = tuple[str, bool]
@@ -42,7 +42,7 @@ _V = TypeVar("_V")
 class Remembered(Generic[_K, _V]):
     """The values that were asked for last, by key; safe to use from several threads."""
 
-    def __init__(self, most: int = _KEPT) -> None:
+    def __init__(self, most: int = KEPT) -> None:
         self._most = most
         self._lock = threading.Lock()
         self._values: OrderedDict[_K, _V] = OrderedDict()
@@ -88,7 +88,6 @@ class Said:
     properties: frozenset[str]
     kinds: frozenset[Kind]
     document_frequency: dict[Term, int] = field(default_factory=dict)
-    vocabulary: list[Vocabulary] = field(default_factory=list)
     rows: list[frozenset[int]] = field(default_factory=list)
 
 
@@ -111,10 +110,12 @@ class Counting:
 class Counted:
     """What was counted, by owner; safe to use from several threads."""
 
-    def __init__(self, engine: Counting) -> None:
+    def __init__(self, engine: Counting, owners: int = KEPT) -> None:
+        """`owners` is of how many owners the counts are kept; of a few, all their terms."""
         self._engine = engine
         self._totals: tuple[int, Totals] = (-1, Totals(0, {}))
-        self._said: Remembered[str | None, Said] = Remembered()
+        self._said: Remembered[str | None, Said] = Remembered(owners)
+        self._vocabularies: Remembered[tuple[object, ...], Vocabulary] = Remembered()
 
     def totals(self, session: Session) -> Totals:
         """The totals of the index as the session sees it."""
@@ -166,11 +167,14 @@ class Counted:
 
     def vocabulary(self, session: Session, owner: str | None) -> Vocabulary:
         """All terms of the owner's documents, or of everybody's."""
-        known = self.said(session, owner).vocabulary
-        if not known:
+        said = self.said(session, owner)
+        key = (owner, said.state or said.revision)
+        known = self._vocabularies.get(key)
+        if known is None:
             with session.unhurried():
-                known.append(Vocabulary(self._engine.terms(session, owner)))
-        return known[0]
+                found = Vocabulary(self._engine.terms(session, owner))
+            known = self._vocabularies.put(key, found)
+        return known
 
     def count(self, session: Session, condition: Condition) -> Said:
         """What the documents `d` say that meet a condition."""

@@ -34,7 +34,7 @@ class Generations:
         """All generations, oldest first, as a session sees them."""
         return [
             Generation(number, Space(**json.loads(space)), GenerationState(state), *more)
-            for number, space, state, *more in session.rows(f"{self._all} ORDER BY number")
+            for number, space, state, *more in session.known(f"{self._all} ORDER BY number")
         ]
 
     def demand(self, session: Session, number: int) -> Generation:

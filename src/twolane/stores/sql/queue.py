@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Pending, Progress
 from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
-from twolane.stores.sql.counting import Remembered
+from twolane.stores.sql.counting import KEPT, Remembered
 from twolane.stores.sql.generations import Generations
 from twolane.stores.sql.session import Database, Session
 
@@ -153,12 +153,14 @@ class SqlQueue:
         engine: Engine,
         generations: Generations,
         clock: Callable[[], float],
+        owners: int = KEPT,
     ) -> None:
+        """`owners` is of how many owners the counts are kept."""
         self._db = database
         self._engine = engine
         self._generations = generations
         self._clock = clock
-        self._counts: Remembered[tuple[int, str | None], _Counts] = Remembered()
+        self._counts: Remembered[tuple[int, str | None], _Counts] = Remembered(owners)
 
     def claim(
         self,

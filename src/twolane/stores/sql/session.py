@@ -23,6 +23,9 @@ class Session(Protocol):
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
         """All rows of a statement; what they hold is known to the statement, not to the checker."""
 
+    def known(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The same, which may be asked once for the whole transaction."""
+
     def run(self, statement: str, values: Values = ()) -> int:
         """Run a statement that gives no rows; how many it changed."""
 

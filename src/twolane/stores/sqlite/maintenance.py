@@ -25,6 +25,7 @@ from twolane.stores.sqlite.repairing import (
 )
 from twolane.stores.sqlite.seals import broken_seals, unsealed
 from twolane.stores.sqlite.trigrams import Settling, stray_trigrams
+from twolane.text.plural import counted
 
 # Each statement returns what must not exist; the text says what it means.
 _INVARIANTS: tuple[tuple[str, str], ...] = (
@@ -183,8 +184,7 @@ def _missing_tables(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
 
 def _unsound(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     for table, column, count in unsound_values(connection):
-        said = "1 row holds" if count == 1 else f"{count:,} rows hold"
-        yield table, f"{said} what {column} cannot be"
+        yield table, f"{counted(count, 'row holds', 'rows hold')} what {column} cannot be"
 
 
 def _lost_rows(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
@@ -201,7 +201,7 @@ def _broken_seals(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     for _, id, _ in broken_seals(connection):
         yield id, "its text is not what was saved: it does not match its hash"
     if count := unsealed(connection):
-        yield "seals", f"{count:,} documents have no hash"
+        yield "seals", f"{counted(count, 'document has', 'documents have')} no hash"
 
 
 def _wrong_words(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
@@ -211,7 +211,10 @@ def _wrong_words(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
 
 def _wrong_terms(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     if count := wrong_term_vectors(connection):
-        yield "term_vectors", f"the terms of {count:,} documents are not those of their texts"
+        yield (
+            "term_vectors",
+            f"the terms of {counted(count, 'document')} are not those of their texts",
+        )
 
 
 def _wrong_letters(connection: apsw.Connection) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from twolane.model.document import Kind, TitleOrigin
 from twolane.stores.sql.document_rows import dumped, dumped_texts, loaded
 from twolane.stores.sqlite.database import rows
 from twolane.stores.sqlite.versions import free_row
+from twolane.text.plural import counted
 from twolane.text.tokens import fold, stream
 
 # What is made again is called so, with a number where the name is taken.
@@ -90,7 +91,7 @@ def recover_collections(connection: apsw.Connection) -> str | None:
             connection, "SELECT count(*) FROM documents WHERE collection = ?", (row,)
         )
         _make_collection(connection, row, name, kind)
-        said.append(f"the collection of {count:,} documents was lost; they are in {name!r} now")
+        said.append(f"the collection of {counted(count, 'document')} was lost; it is {name!r} now")
     return "; ".join(said) or None
 
 
@@ -104,7 +105,10 @@ def recover_documents(connection: apsw.Connection) -> str | None:
     _make_collection(connection, collection, name, str(Kind.NOTE))
     for row in lost:
         _make_document(connection, row, collection, _free(connection, "documents", f"{name}/{row}"))
-    return f"{len(lost):,} documents without id and times are in the collection {name!r} now"
+    said = counted(
+        len(lost), "document without id and times is", "documents without id and times are"
+    )
+    return f"{said} in the collection {name!r} now"
 
 
 def recover_tags(connection: apsw.Connection) -> str | None:
@@ -142,7 +146,7 @@ def recover_tagging(connection: apsw.Connection) -> str | None:
                 (document, position, tag),
             )
         count += bool(lost)
-    return f"the tags of {count:,} documents were put back" if count else None
+    return f"the tags of {counted(count, 'document')} were put back" if count else None
 
 
 def _tags_in(text: str, known: Mapping[str, int]) -> list[int]:
@@ -166,7 +170,7 @@ def recover_passages(connection: apsw.Connection) -> str | None:
             " size = iif(size IS NULL, NULL, -1) WHERE id = ?",
             (id,),
         )
-    return f"the passages of {len(lost):,} documents are made again" if lost else None
+    return f"the passages of {counted(len(lost), 'document')} are made again" if lost else None
 
 
 def recover_texts(connection: apsw.Connection) -> str | None:
@@ -215,7 +219,7 @@ def recover_texts(connection: apsw.Connection) -> str | None:
     names = ", ".join(id for _, id, *_ in lost[:MOST_NAMES])
     names += ", …" if len(lost) > MOST_NAMES else ""
     return (
-        f"the text of {len(lost):,} documents was lost, all else of them is kept: {names}"
+        f"the text of {counted(len(lost), 'document')} was lost, all else is kept: {names}"
         " (`twolane index` reads the text of files again)"
     )
 

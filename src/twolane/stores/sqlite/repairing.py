@@ -35,6 +35,7 @@ from twolane.stores.sqlite.recovering import (
 )
 from twolane.stores.sqlite.seals import broken_seals, seal_everything, unsealed
 from twolane.stores.sqlite.trigrams import stray_trigrams
+from twolane.text.plural import counted
 
 Step = Callable[[apsw.Connection], str | None]
 
@@ -135,7 +136,7 @@ def _values(connection: apsw.Connection) -> str | None:
     for table, column, _ in found:
         mend_values(connection, table, column)
     count = sum(rows for _, _, rows in found)
-    return f"{count} values that could not be read made readable" if count else None
+    return f"{counted(count, 'value')} that could not be read made readable" if count else None
 
 
 def _seals(connection: apsw.Connection) -> str | None:
@@ -152,11 +153,12 @@ def _seals(connection: apsw.Connection) -> str | None:
     if saved:
         names = ", ".join(saved[:MOST_NAMES]) + (", …" if len(saved) > MOST_NAMES else "")
         said.append(
-            f"{len(saved):,} documents are not what was saved, and are kept as they stand: {names}"
-            " (look through them, or restore a backup)"
+            f"{counted(len(saved), 'document is', 'documents are')} not what was saved, and kept as"
+            f" found: {names} (look through what is left, or restore a backup)"
         )
     if files:
-        said.append(f"{files:,} documents are not what was read: `twolane index` reads them again")
+        changed = counted(files, "document is", "documents are")
+        said.append(f"{changed} not what was read: `twolane index` reads the files again")
     return "; ".join(said) or None
 
 
@@ -164,7 +166,7 @@ def _sealed(connection: apsw.Connection) -> str | None:
     """Seal everything as it is now."""
     count = unsealed(connection)
     seal_everything(connection)
-    return f"{count} documents sealed again" if count else None
+    return f"{counted(count, 'document')} sealed again" if count else None
 
 
 def _orphans(connection: apsw.Connection) -> str | None:
@@ -175,7 +177,7 @@ def _orphans(connection: apsw.Connection) -> str | None:
             f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {key} FROM {parent})"
         )
         count += connection.changes()
-    return f"{count} derived rows that belonged to nothing deleted" if count else None
+    return f"{counted(count, 'derived row')} that belonged to nothing deleted" if count else None
 
 
 # What is made from documents, files and generations, and refers to them.
@@ -200,7 +202,7 @@ def _visibility(connection: apsw.Connection) -> str | None:
         " WHERE listed IS NOT (SELECT listed FROM documents WHERE documents.row = texts.row)"
     )
     count = connection.changes()
-    return f"{count} texts listed as their documents say" if count else None
+    return f"{counted(count, 'text')} listed as documents say" if count else None
 
 
 def _tag_streams(connection: apsw.Connection) -> str | None:
@@ -209,7 +211,7 @@ def _tag_streams(connection: apsw.Connection) -> str | None:
         " WHERE tags IS NOT (SELECT stems FROM tag_streams WHERE row = texts.row)"
     )
     count = connection.changes()
-    return f"the tags of {count} texts written again" if count else None
+    return f"the tags of {counted(count, 'text')} written again" if count else None
 
 
 def _words(connection: apsw.Connection) -> str | None:
@@ -235,7 +237,7 @@ def _term_vectors(connection: apsw.Connection) -> str | None:
         return None
     connection.execute("DELETE FROM term_vectors")
     connection.execute(FILL_TERM_VECTORS)
-    return f"the terms of {count} documents were written again"
+    return f"the terms of {counted(count, 'document')} were written again"
 
 
 def _trigrams(connection: apsw.Connection) -> str | None:

@@ -20,6 +20,7 @@ from twolane.stores.sqlite.copying import (
 from twolane.stores.sqlite.database import APPLICATION_ID, Database, rows, translated
 from twolane.stores.sqlite.maintenance import require_sound
 from twolane.stores.sqlite.migrations import TOKENS
+from twolane.text.plural import counted
 
 
 def restore(source: Path, target: Path, *, force: bool = False) -> Path | None:
@@ -115,7 +116,7 @@ def _require_expendable(copy: Path, target: Path, source: Path) -> None:
         )
     lost = len(there - (_contents(copy) or set()))
     if lost:
-        said = "1 document is" if lost == 1 else f"{lost:,} documents are"
+        said = counted(lost, "document is", "documents are")
         raise StoreError(
             f"{said} newer in {target} than in {source}, or not there at all; nothing was "
             "replaced (--force replaces the database all the same, and keeps it beside the new one)"
