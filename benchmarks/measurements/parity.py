@@ -32,6 +32,7 @@ from twolane.evaluation.golden_formats import load_golden
 from twolane.evaluation.indexes import bench
 from twolane.evaluation.metrics import ndcg
 from twolane.ingest.chunking import CHUNKER
+from twolane.settings import cache_path
 from twolane.stores.memory import memory_stores
 
 _GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -72,16 +73,19 @@ class _Compared:
 def measure(room: Room) -> Outcome:
     """Ask all stores for everything."""
     found: dict[str, list[_Compared]] = {}
+    # The picture of the model that the others ask: as its package loads it, vectors of queries
+    # differ by 1e-7, and features by 2e-6.
+    embedder = UseEmbedder(cache_path(_SETTINGS) / "use", chunker=CHUNKER)
     with running() as server:
         for source in _sources(quick=room.quick):
             golden = load_golden(source)
-            queries = golden.queries[: room.size(20, 10)]
+            queries = golden.queries[: room.size(60, 10)]
             print(f"{golden.name}: {len(queries)} queries", file=sys.stderr, flush=True)
             with (
                 bench(golden, source, _SETTINGS, room.folder / "parity") as sqlite,
                 server.database() as url,
                 Library.open(url, settings=_SETTINGS) as postgres,
-                Library(memory_stores(), _SETTINGS, UseEmbedder(chunker=CHUNKER)) as memory,
+                Library(memory_stores(), _SETTINGS, embedder) as memory,
             ):
                 for one in (postgres, memory):
                     sqlite.copy_to(one)

@@ -234,6 +234,21 @@ class TestWeights:
         even = fit([words, meaning], HYBRID).own.features
         assert even[Feature.BM25F] == pytest.approx(even[Feature.PASSAGE], rel=0.4)
 
+    def test_a_set_may_tell_the_order_alone(self) -> None:
+        """Queries that are hard on purpose help to order, and leave chances as others have them."""
+        usual = drawn_set("usual", 40, noise=0.5)
+        hard = drawn_set("hard", 40, noise=3.0, telling=Feature.PASSAGE)
+        alone, both = fit([usual], HYBRID), fit([usual, hard], HYBRID)
+        ordering = fit([usual, replace(hard, tells_chances=False)], HYBRID)
+        assert ordering.own.features.get(Feature.PASSAGE, 0) > alone.own.features.get(
+            Feature.PASSAGE, 0
+        )
+
+        def error(weights: LanguageWeights) -> float:
+            return judged_by(weights, usual, HYBRID).error
+
+        assert error(ordering) < error(both)
+
     def test_a_basis_sees_what_its_lanes_bring(self) -> None:
         """What only meaning brought is not there for words alone, and the other way round."""
         found = [

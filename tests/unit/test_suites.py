@@ -79,6 +79,7 @@ def test_sets_count_by_their_weight_in_fits(tmp_path: Path) -> None:
     for name in ("mine", "yours", "theirs"):
         small_set(tmp_path, name)
     text = """together = [["mine", "yours"]]
+chances = ["other"]
 [groups]
 ours = ["mine.json", "yours.json"]
 other = ["theirs.json"]
@@ -89,6 +90,8 @@ yours = 2
     suite = load_suite(written(tmp_path, text))
     assert [suite.weight(one) for one in suite.sets] == [0.5, 2.0, 1.0]
     assert suite.together == (frozenset({"mine", "yours"}),)
+    assert [suite.tells_chances(one) for one in suite.sets] == [False, False, True]
+    assert all(replace(suite, chances=frozenset()).tells_chances(one) for one in suite.sets)
     chosen = suite.only(["ours"])
     assert (chosen.weights, chosen.together) == (suite.weights, suite.together)
 
@@ -105,6 +108,8 @@ yours = 2
         ("weights = 1\n[groups]\na = ['own/mine.json']", "write [weights] and name"),
         ("[weights]\na = 'x'\n[groups]\na = ['own/mine.json']", "write [weights] and name"),
         ("together = 1\n[groups]\na = ['own/mine.json']", "write [weights] and name"),
+        ("chances = 1\n[groups]\na = ['own/mine.json']", "write [weights] and name"),
+        ("chances = ['b']\n[groups]\na = ['own/mine.json']", "chances names no group 'b'"),
         ("[groups]\na = ['own/mine.json', 'own/*.json']", "two sets are called mine"),
     ],
 )

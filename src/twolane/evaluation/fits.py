@@ -74,6 +74,7 @@ def ask_set(
     *,
     group: str = "",
     weight: float = 1.0,
+    tells_chances: bool = True,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Asked:
     """The candidates of every query of a set, with their features and grades."""
@@ -99,7 +100,7 @@ def ask_set(
         progress(number + 1, len(golden.queries))
     sample = library.vector_sample(SAMPLE)
     return Asked(
-        FitSet(golden.name, tuple(queries), weight, group),
+        FitSet(golden.name, tuple(queries), weight, group, tells_chances),
         status.generation.space,
         usual_in(sample, _ANYWHERE),
         library.reranker,

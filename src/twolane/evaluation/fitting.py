@@ -130,12 +130,17 @@ class JudgedQuery:
 
 @dataclass(frozen=True, slots=True)
 class FitSet:
-    """Judged queries over the same documents; `weight` is how much the set counts in a fit."""
+    """Judged queries over the same documents; `weight` is how much the set counts in a fit.
+
+    Unless it `tells_chances`, it has a part in the order of results, and none in how likely they
+    are: queries that were made up to be hard, or easy, say nothing about that.
+    """
 
     name: str
     queries: tuple[JudgedQuery, ...]
     weight: float = 1.0
     group: str = ""
+    tells_chances: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +400,7 @@ class _Table:
 
     def __init__(self, one: FitSet, basis: Basis) -> None:
         self.weight = one.weight
+        self.tells_chances = one.tells_chances
         self.queries = []
         for query in one.queries:
             brought, grades = _brought(query, basis)
@@ -540,7 +546,7 @@ def _line(
     import numpy as np
 
     scores, relevant, counts = [], [], []
-    for table in tables:
+    for table in [one for one in tables if one.tells_chances] or tables:
         shown = []
         for query in table.queries:
             values = query.rows @ order

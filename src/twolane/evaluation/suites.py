@@ -43,17 +43,23 @@ class SuiteSet:
 class Suite:
     """Golden sets in groups, in the order of the file.
 
-    For fits: `weights` are what a set or a group counts, `together` sets that share documents.
+    For fits: `weights` are what a set or a group counts, `together` sets that share documents,
+    `chances` the groups that tell how likely results are, if not all do.
     """
 
     name: str
     sets: tuple[SuiteSet, ...]
     weights: Mapping[str, float] = field(default_factory=dict)
     together: tuple[frozenset[str], ...] = ()
+    chances: frozenset[str] = frozenset()
 
     def weight(self, one: SuiteSet) -> float:
         """How much a set counts in a fit: what is said of it, or of its group, or 1."""
         return self.weights.get(one.golden.name, self.weights.get(one.group, 1.0))
+
+    def tells_chances(self, one: SuiteSet) -> bool:
+        """Whether the set tells how likely results are, beside their order."""
+        return not self.chances or one.group in self.chances
 
     def only(self, names: Sequence[str]) -> Suite:
         """The suite with the sets and groups of these names alone; without names, all of it."""
@@ -142,9 +148,11 @@ def load_suite(path: Path) -> Suite:
     groups = data.get("groups") if isinstance(data, dict) else None
     if not isinstance(groups, dict) or not groups:
         raise BadInput(f'{path} names no sets; write [groups] and name = ["golden/*.json"]')
-    if unknown := set(data) - {"name", "groups", "weights", "together"}:
+    if unknown := set(data) - {"name", "groups", "weights", "together", "chances"}:
         told = ", ".join(sorted(unknown))
-        raise BadInput(f"{path}: unknown {told}; it has name, groups, weights and together")
+        raise BadInput(
+            f"{path}: unknown {told}; it has name, groups, weights, together and chances"
+        )
     sets = [
         SuiteSet(group, place, _checked(place))
         for group, patterns in groups.items()
@@ -156,11 +164,14 @@ def load_suite(path: Path) -> Suite:
     try:
         weights = {str(name): float(value) for name, value in data.get("weights", {}).items()}
         together = tuple(frozenset(map(str, names)) for names in data.get("together", []))
+        chances = frozenset(map(str, data.get("chances", [])))
     except (AttributeError, TypeError, ValueError) as error:
         raise BadInput(
             f'{path}: write [weights] and name = 0.5, together = [["set", "set"]] ({error})'
         ) from error
-    return Suite(str(data.get("name") or path.stem), tuple(sets), weights, together)
+    if missing := chances - groups.keys():
+        raise BadInput(f"{path}: chances names no group {min(missing)!r}; correct it")
+    return Suite(str(data.get("name") or path.stem), tuple(sets), weights, together, chances)
 
 
 def _checked(place: Path) -> GoldenSet:

@@ -284,9 +284,13 @@ def fit(
             def ask(one: SuiteSet) -> Asked:
                 with asked_library(one.golden, one.path, settings, steps.step) as library:
                     steps.step(one.golden.name)
-                    weight = chosen.weight(one)
                     return ask_set(
-                        one.golden, library, group=one.group, weight=weight, progress=steps.show
+                        one.golden,
+                        library,
+                        group=one.group,
+                        weight=chosen.weight(one),
+                        tells_chances=chosen.tells_chances(one),
+                        progress=steps.show,
                     )
 
             found = fit_suite(chosen, known_model(settings), ask)

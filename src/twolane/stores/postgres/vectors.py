@@ -52,13 +52,14 @@ _COUNT = """
 SELECT CASE WHEN to_regclass(?) IS NULL THEN 0 ELSE (SELECT count(*) FROM (
     SELECT 1 FROM documents AS d WHERE {condition} LIMIT ?) AS counted) END"""
 
-# Near passages in scope, as the index of the generation finds them, and of these the nearest.
+# Near passages in scope, as the index of the generation finds them, and of these the nearest: the
+# sum lets the server sort what it takes for sorted.
 _INDEXED = """
 SELECT document FROM (
     SELECT v.document, v.embedding::{kind}({dimensions}) <#> ?::{kind}({dimensions}) AS distance
     FROM vectors AS v JOIN documents AS d ON d.row = v.document
     WHERE v.generation = {generation} AND {condition} ORDER BY distance LIMIT ?) AS seen
-ORDER BY distance LIMIT ?"""
+ORDER BY distance + 0 LIMIT ?"""
 
 # All passages of documents that the index chose.
 _CHOSEN = """
