@@ -234,6 +234,21 @@ class TestWeights:
         even = fit([words, meaning], HYBRID).own.features
         assert even[Feature.BM25F] == pytest.approx(even[Feature.PASSAGE], rel=0.4)
 
+    def test_another_language_needs_to_be_clearly_likelier(self) -> None:
+        """What judgments say of it is told a little lower, once: not again when fitted to more."""
+        given = drawn_set("even", 40, noise=0.5)
+        fitted, margin = fit([given], HYBRID), module._CLEARLY
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "_CLEARLY", 0.0)
+            without = fit([given], HYBRID)
+        assert fitted.own == without.own
+        lowered = without.foreign.intercept - fitted.foreign.intercept
+        assert lowered == pytest.approx(margin, abs=1e-3)
+        again = fit([given], HYBRID, fitted, math.inf)
+        slope = again.own.features[Feature.BM25F] / fitted.own.features[Feature.BM25F]
+        gap, gap_again = (one.foreign.intercept - one.own.intercept for one in (fitted, again))
+        assert gap_again == pytest.approx(slope * gap, abs=1e-3)
+
     def test_a_set_may_tell_the_order_alone(self) -> None:
         """Queries that are hard on purpose help to order, and leave chances as others have them."""
         usual = drawn_set("usual", 40, noise=0.5)

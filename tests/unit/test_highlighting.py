@@ -12,7 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from twolane.model.scope import Word
-from twolane.results.highlighting import Mention, highlighted, mentions, one_line, snippet, sought
+from twolane.results.highlighting import (
+    Mention,
+    count_words,
+    highlighted,
+    mentions,
+    one_line,
+    snippet,
+    sought,
+)
 from twolane.text.tokens import terms_of, tokens, words_of
 
 HOSTILE = [
@@ -321,3 +329,22 @@ def test_every_word_with_a_sought_stem_is_found(text: str, query: list[str], pre
 
 def _overlaps(span: tuple[int, int], spans: set[tuple[int, int]]) -> bool:
     return any(start < span[1] and span[0] < end for start, end in spans)
+
+
+@given(texts, queries, st.sampled_from([None, "en", "ru", "ja"]))
+def test_words_are_counted_as_they_are_marked(text: str, query: str, language: str | None) -> None:
+    """A text holds as many of the words as its mentions show."""
+    words = sought(words_of(query, ["en", "ru"]))
+    bits = 0
+    for mention in mentions(text, words, [language]):
+        bits |= mention.words
+    assert count_words(text, words, [language]) == bits.bit_count()
+
+
+@given(texts)
+def test_a_line_is_what_its_signs_leave(text: str) -> None:
+    """Nothing that steers a display is left, and every other sign but blanks is."""
+    shown = re.sub(
+        "[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+", " ", text
+    )
+    assert one_line(text) == " ".join(shown.split())

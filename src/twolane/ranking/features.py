@@ -28,11 +28,6 @@ class MatchedWords(NamedTuple):
     words: tuple[str, ...]
     passage: int | None
 
-    def order(self, graded: bool) -> float:
-        """What words alone order by: BM25F, times coverage if matches are graded."""
-        score = self.features[Feature.BM25F]
-        return score * self.features[Feature.COVERAGE] if graded else score
-
 
 class WordFeatures:
     """The features that documents have by their words, for one query.

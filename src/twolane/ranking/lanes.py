@@ -100,7 +100,9 @@ class LexicalLane:
         for document in self._picked(limit):
             matched = self._known[document.id] = self._words.of(document)
             if matched or not marks:
-                order = matched.order(graded) if matched else 0.0
+                score = matched.features if matched else {}
+                order = score.get(Feature.BM25F, 0.0)
+                order *= score.get(Feature.COVERAGE, 0.0) if graded else 1.0
                 ranked.append((-order, document.id, document.languages, matched))
         ranked.sort(key=itemgetter(0, 1))
         found = []
@@ -132,8 +134,7 @@ class LexicalLane:
 
     @cached_property
     def _words(self) -> WordFeatures:
-        query = self._query
-        return WordFeatures(query.parsed.marks, query.sequence, self.frequencies)
+        return WordFeatures(self._query.parsed.marks, self._query.sequence, self.frequencies)
 
     @cached_property
     def frequencies(self) -> Frequencies:

@@ -34,7 +34,9 @@ _SENTENCE = re.compile("[.!?…][\"'”’»)]* +|[。！？][」』”）]*")
 
 def one_line(text: str) -> str:
     """The text as it can be shown: one line, single spaces, nothing that steers the display."""
-    return " ".join(_UNSHOWN.sub(" ", text).split())
+    line = " ".join(text.split())
+    # Most texts hold nothing of the kind, and that is quickly seen.
+    return line if line.isprintable() else " ".join(_UNSHOWN.sub(" ", line).split())
 
 
 def snippet(text: str, found: Sequence[Mention], length: int) -> str:
