@@ -112,7 +112,7 @@ WHERE schemaname = 'twolane' AND indexname LIKE 'vectors\\_near\\_%'"""
 
 # What a server may use while it builds an index of vectors, in kilobytes, if it allows no more.
 _BUILDING_MEMORY = 512 * 1024
-_BUILDING = """
+_GIVE_MEMORY = """
 SELECT set_config('maintenance_work_mem', greatest(setting::bigint, ?)::text, false)
 FROM pg_settings WHERE name = 'maintenance_work_mem'"""
 
@@ -202,7 +202,7 @@ class PostgresMaintenance:
                 continue
             if session.rows(count, (one.number, EXACTLY + 1))[0][0] > EXACTLY:
                 # In what servers allow unless told otherwise it takes many times as long.
-                session.rows(_BUILDING, (_BUILDING_MEMORY,))
+                session.rows(_GIVE_MEMORY, (_BUILDING_MEMORY,))
                 session.run(
                     _BUILD.format(
                         name=name,
