@@ -254,7 +254,7 @@ def _repair(session: Session) -> list[str]:
         pairs = zip(("documents", *FIELDS), real, kept, strict=True)
         change = ", ".join(f"{name} = {name} + {new - old}" for name, new, old in pairs)
         session.run(f"UPDATE counters SET {change} WHERE stripe = 1")
-        done.append("the totals were real again")
+        done.append("the totals were counted again")
     if done:
         session.run("UPDATE counters SET revision = revision + 1 WHERE stripe = 1")
     return done
