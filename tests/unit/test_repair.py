@@ -188,7 +188,7 @@ def test_a_slip_finds_what_the_right_spelling_finds(tmp_path: Path) -> None:
     vault.mkdir()
     notes = [
         "The queue is read by a worker that prints hello, sleeps and reads it again.",
-        "Клумба у забора: петуния сорта Привет, бархатцы и немного лобелии.",
+        "У забора петуния сорта Привет, бархатцы, лобелия.",
         *("Hi!", "Welcome!", "Good morning!", "Здравствуй!", "Приветик!", "Доброе утро!"),
     ]
     for number, text in enumerate(notes):

@@ -28,6 +28,8 @@ STATES = {
 def settled(page: Page) -> None:
     """Wait until nothing is on its way any more."""
     page.wait_for_selector("#main *")
+    # What stands there until the program runs.
+    expect(page.locator("#main .early")).to_have_count(0)
     expect(page.locator("[aria-busy=true], .waiting")).to_have_count(0)
 
 
