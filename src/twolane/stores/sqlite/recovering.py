@@ -10,7 +10,7 @@ so that it is analysed anew, and read from its file where there is one.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -26,7 +26,10 @@ from twolane.text.tokens import fold, stream
 RECOVERED = "recovered"
 
 # So many documents are told by name.
-MOST_NAMES = 100
+_MOST_NAMES = 100
+
+# What has a document analysed again, and read again if it is a file: no recipe, no file's stamp.
+_AGAIN = "recipe = '', version = version + 1, size = iif(size IS NULL, NULL, -1)"
 
 _LOST_COLLECTIONS = """
 SELECT DISTINCT collection FROM documents
@@ -166,8 +169,7 @@ def recover_passages(connection: apsw.Connection) -> str | None:
     lost = [id for (id,) in rows(connection, LOST_PASSAGES)]
     for id in lost:
         connection.execute(
-            "UPDATE documents SET recipe = '', version = version + 1,"
-            " size = iif(size IS NULL, NULL, -1) WHERE id = ?",
+            f"UPDATE documents SET {_AGAIN} WHERE id = ?",
             (id,),
         )
     return f"the passages of {counted(len(lost), 'document')} are made again" if lost else None
@@ -210,18 +212,21 @@ def recover_texts(connection: apsw.Connection) -> str | None:
         for derived in ("chunks", "sketches"):
             connection.execute(f"DELETE FROM {derived} WHERE document = ?", (row,))
         connection.execute(
-            "UPDATE documents SET recipe = '', version = version + 1, first_line = 1,"
-            " size = iif(size IS NULL, NULL, -1) WHERE row = ?",
+            f"UPDATE documents SET {_AGAIN}, first_line = 1 WHERE row = ?",
             (row,),
         )
     if not lost:
         return None
-    names = ", ".join(id for _, id, *_ in lost[:MOST_NAMES])
-    names += ", …" if len(lost) > MOST_NAMES else ""
+    names = listed([id for _, id, *_ in lost])
     return (
         f"the text of {counted(len(lost), 'document')} was lost, all else is kept: {names}"
         " (`twolane index` reads the text of files again)"
     )
+
+
+def listed(ids: Sequence[str]) -> str:
+    """The ids as they are told to people: as many as one looks through."""
+    return ", ".join(ids[:_MOST_NAMES]) + (", …" if len(ids) > _MOST_NAMES else "")
 
 
 def make_readable(connection: apsw.Connection, row: int) -> None:
@@ -236,8 +241,7 @@ def make_readable(connection: apsw.Connection, row: int) -> None:
     origins = {str(one) for one in TitleOrigin}
     held["title_origin"] = held["title_origin"] if held["title_origin"] in origins else "given"
     connection.execute(
-        f"UPDATE documents SET {', '.join(f'{name} = ?' for name in held)}, recipe = '',"
-        " version = version + 1, size = iif(size IS NULL, NULL, -1) WHERE row = ?",
+        f"UPDATE documents SET {', '.join(f'{name} = ?' for name in held)}, {_AGAIN} WHERE row = ?",
         (*held.values(), row),
     )
     for derived in ("chunks", "sketches"):

@@ -24,7 +24,7 @@ from twolane.stores.sqlite.parts import (
     unsound_values,
 )
 from twolane.stores.sqlite.recovering import (
-    MOST_NAMES,
+    listed,
     make_readable,
     recover_collections,
     recover_documents,
@@ -151,10 +151,9 @@ def _seals(connection: apsw.Connection) -> str | None:
     files = len(broken) - len(saved)
     said = []
     if saved:
-        names = ", ".join(saved[:MOST_NAMES]) + (", …" if len(saved) > MOST_NAMES else "")
         said.append(
             f"{counted(len(saved), 'document is', 'documents are')} not what was saved, and kept as"
-            f" found: {names} (look through what is left, or restore a backup)"
+            f" found: {listed(saved)} (look through what is left, or restore a backup)"
         )
     if files:
         changed = counted(files, "document is", "documents are")
