@@ -224,19 +224,21 @@ class _Case:
             for id, said in self.whole.documents.items()
             if now[0].get(id) != said and not id.startswith("notes/")
         }
-        # A document that lost its id is told by the collection that it is in now, and one that
-        # lost the name of a tag by the tag that it has now.
-        recovered = "'recovered'" in self.said
-        unnamed = [
-            id
-            for id in changed
-            if id not in self.said
-            and not (recovered and id not in now[0])
-            and not any(tag.startswith("recovered-") and tag in self.said for tag in now[0][id][2])
-        ]
-        if unnamed:
+        if not all(self._is_named(id, now[0]) for id in changed):
             self.wrong.append(_UNNAMED)
         return "found and mended"
+
+    def _is_named(self, id: str, now: Told) -> bool:
+        """Whether a command told of a document that is not as it was saved.
+
+        One that lost its id is told by the collection that it is in now, and one that lost the name
+        of a tag by the tag that it has now.
+        """
+        if id in self.said:
+            return True
+        if id not in now:
+            return "'recovered'" in self.said
+        return any(tag.startswith("recovered-") and tag in self.said for tag in now[id][2])
 
     def _run(self, verb: str, db: Path, *more: str | Path) -> commands.Command:
         variables = environment(self.folder, TWOLANE_EMBEDDING_EMBEDDER="hashing")
