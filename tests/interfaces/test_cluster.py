@@ -18,6 +18,7 @@ from qdrant_client import QdrantClient, models
 
 from tests.interfaces.conftest import Cli
 from tests.qdrant_server import Node, running
+from tests.waiting import eventually
 from twolane import Draft, Library, Settings
 from twolane.model.answer import Answer, Lane
 from twolane.model.errors import BadInput, EngineTaken, EngineUnavailable
@@ -69,10 +70,7 @@ def follower(library: Library) -> Follower:
 
 def in_step(library: Library) -> None:
     """Wait until nothing is left to bring over, and see that both hold the same."""
-    deadline = time.monotonic() + 60
-    while not follower(library).drain(10):
-        assert time.monotonic() < deadline, follower(library).trouble
-        time.sleep(0.2)
+    eventually(lambda: follower(library).drain(10))
     assert library.lag() == Lag()
     assert follower(library).differences() == []
 
@@ -92,13 +90,9 @@ def client_of(node: Node) -> QdrantClient:
 def test_a_save_is_found_in_a_moment(library: Library) -> None:
     """What is saved, changed or deleted is followed by itself, within a second or so."""
     save(library, "dogs", "Dogs bark at the moon.")
-    for query, expected in (("moon", ["dogs"]), ("moon", [])):
-        deadline = time.monotonic() + 30
-        while found(library.search(query, mode="lexical")) != expected:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        if expected:
-            library.delete("dogs")
+    eventually(lambda: found(library.search("moon", mode="lexical")) == ["dogs"])
+    library.delete("dogs")
+    eventually(lambda: not library.search("moon", mode="lexical").results)
     in_step(library)
 
 
@@ -273,8 +267,9 @@ def test_nothing_answers(tmp_path: Path) -> None:
         save(library, "dogs", "Dogs bark at the moon.")
         lag = library.lag()
         assert lag is not None and lag.changes
-        time.sleep(1.5)
-        assert any("changes wait" in one.reason for one in library.search("moon").degraded)
+        eventually(
+            lambda: any("changes wait" in one.reason for one in library.search("moon").degraded)
+        )
         assert any("changes wait" in one.reason for one in library.status().degraded)
         node.start()
         in_step(library)

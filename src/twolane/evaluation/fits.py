@@ -25,9 +25,9 @@ from twolane.evaluation.fitting import (
     FitSet,
     JudgedQuery,
     Report,
-    fit,
     fit_report,
     fit_to_judgments,
+    fit_without_stages,
     with_stages,
 )
 from twolane.evaluation.golden import GoldenSet, as_references
@@ -138,15 +138,20 @@ def fit_suite(suite: Suite, shipped: RankingModel, ask: Callable[[SuiteSet], Ask
 
 
 def _for_any_space(asked: Sequence[Asked], shipped: RankingModel) -> SpaceWeights:
-    """The weights for spaces that nobody fitted: those of this one, told by what is usual."""
+    """The weights for spaces that nobody fitted: those of this one, told by what is usual.
+
+    What a stage is worth was seen in this space alone, so it counts nothing in others.
+    """
     sets = [_with_mean(one, one.usual.mean) for one in asked]
     known = shipped.of_space(None)
     bases = {basis.name: basis for basis in with_stages(BASES, sets)}
     hybrid, semantic = bases[HYBRID.name], bases[SEMANTIC.name]
     return replace(
         known,
-        hybrid=fit(sets, hybrid),
-        semantic=_fitted_or_kept(semantic, partial(fit, sets, semantic), known.semantic),
+        hybrid=fit_without_stages(sets, hybrid),
+        semantic=_fitted_or_kept(
+            semantic, partial(fit_without_stages, sets, semantic), known.semantic
+        ),
     )
 
 

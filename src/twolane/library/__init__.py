@@ -228,7 +228,8 @@ class Library:
     @property
     def likely_relevance(self) -> float:
         """From this relevance on a result is likely to be what is looked for."""
-        return self._searcher.model.threshold
+        generation = serving(self._stores)
+        return self._searcher.model.threshold_in(generation.space if generation else None)
 
     def candidates(
         self,
