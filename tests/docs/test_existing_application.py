@@ -6,8 +6,7 @@ import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 import twolane
 from tests.docs.pages import ROOT, read
 from tests.postgres_server import BLANK, Server, free_port
+from tests.waiting import eventually
 
 PAGE = read(ROOT / "docs" / "howto" / "search-an-application.md")
 EXAMPLE = ROOT / "docs" / "examples" / "team_library"
@@ -52,7 +52,7 @@ class Application:
             },
         )
         try:
-            soon(lambda: process.poll() is not None or self.get("/notes") is not None)
+            eventually(lambda: process.poll() is not None or self.get("/notes") is not None)
             assert process.poll() is None
             yield
         finally:
@@ -76,14 +76,6 @@ class Application:
         """What the application writes into its own tables."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(statement.encode(), values or None)
-
-
-def soon(is_so: Callable[[], bool], seconds: float = 40) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -110,14 +102,14 @@ def test_what_the_tables_hold_is_found(application: Application) -> None:
     """Insert, update, tags, archive, soft delete, restore and delete all reach the search."""
     app = application
     with app.running():
-        soon(lambda: app.titles("/bookmarks?q=tea&sort=relevance") == ["Brewing green tea"])
+        eventually(lambda: app.titles("/bookmarks?q=tea&sort=relevance") == ["Brewing green tea"])
         app.execute(
             "INSERT INTO notes(user_id, title, content) VALUES"
             " (1, 'Kitchen', 'a kettle for tea'), (2, 'Secret', 'the tea of Bob')"
         )
         app.execute("INSERT INTO prompts(user_id, title, content) VALUES (1, 'Pairing', 'tea and')")
         every = {"Brewing green tea", "Kitchen", "Pairing"}
-        soon(lambda: set(app.titles("/content?q=tea")) == every)
+        eventually(lambda: set(app.titles("/content?q=tea")) == every)
         assert app.titles("/content?q=tea", user=2) == ["Secret"]
         assert app.titles("/content?q=tea&type=note") == ["Kitchen"]
         assert app.titles("/notes") == ["Kitchen"]
@@ -125,33 +117,33 @@ def test_what_the_tables_hold_is_found(application: Application) -> None:
         assert "<mark>kettle</mark>" in found["snippet"] and found["id"] == 1
 
         app.execute("UPDATE notes SET content = 'a samovar' WHERE id = 1")
-        soon(lambda: app.titles("/notes?q=samovar") == ["Kitchen"])
+        eventually(lambda: app.titles("/notes?q=samovar") == ["Kitchen"])
 
         app.execute("INSERT INTO tags(name) VALUES ('drinks'); INSERT INTO note_tags VALUES (1, 1)")
-        soon(lambda: app.titles("/notes?tag=drinks") == ["Kitchen"])
+        eventually(lambda: app.titles("/notes?tag=drinks") == ["Kitchen"])
         app.execute("UPDATE tags SET name = 'beverages'")
-        soon(lambda: app.titles("/notes?tag=beverages") == ["Kitchen"])
+        eventually(lambda: app.titles("/notes?tag=beverages") == ["Kitchen"])
         assert app.titles("/notes?tag=drinks") == []
         app.execute("DELETE FROM note_tags")
-        soon(lambda: app.titles("/notes?tag=beverages") == [])
+        eventually(lambda: app.titles("/notes?tag=beverages") == [])
 
         app.execute("UPDATE notes SET archived_at = now() WHERE id = 1")
-        soon(lambda: app.titles("/notes?q=samovar") == [])
+        eventually(lambda: app.titles("/notes?q=samovar") == [])
         assert app.titles("/notes?q=samovar&archived=true") == ["Kitchen"]
         app.execute("UPDATE notes SET archived_at = NULL, deleted_at = now() WHERE id = 1")
-        soon(lambda: app.titles("/notes?q=samovar&archived=true") == [])
+        eventually(lambda: app.titles("/notes?q=samovar&archived=true") == [])
         app.execute("UPDATE notes SET deleted_at = NULL WHERE id = 1")
-        soon(lambda: app.titles("/notes?q=samovar") == ["Kitchen"])
+        eventually(lambda: app.titles("/notes?q=samovar") == ["Kitchen"])
         app.execute("DELETE FROM notes WHERE id = 1")
-        soon(lambda: app.titles("/notes?q=samovar") == [])
-        soon(lambda: _count(app, "search_outbox") == 0)
+        eventually(lambda: app.titles("/notes?q=samovar") == [])
+        eventually(lambda: _count(app, "search_outbox") == 0)
 
 
 def test_nothing_is_lost_while_the_application_is_down(application: Application) -> None:
     """What changed meanwhile waits in the outbox; what cannot be saved is written down."""
     app = application
     with app.running():
-        soon(lambda: app.titles("/bookmarks?q=tea") == ["Brewing green tea"])
+        eventually(lambda: app.titles("/bookmarks?q=tea") == ["Brewing green tea"])
     app.execute("UPDATE bookmarks SET title = 'Brewing oolong'")
     app.execute(
         "INSERT INTO notes(user_id, title, content)"
@@ -160,7 +152,7 @@ def test_nothing_is_lost_while_the_application_is_down(application: Application)
     app.execute("INSERT INTO tags(name) VALUES (chr(7)); INSERT INTO note_tags VALUES (1, 1)")
     assert _count(app, "search_outbox") >= 4
     with app.running():
-        soon(lambda: _count(app, "search_outbox") == 0)
+        eventually(lambda: _count(app, "search_outbox") == 0)
         assert set(app.titles("/content?q=oolong")) == {"Brewing oolong", "Cups"}
         assert _count(app, "search_problems") == 1
 

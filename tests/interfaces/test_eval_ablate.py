@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.golden_sets import UNANSWERABLE, write_golden
+from tests.waiting import eventually
 
 STORY = Path(__file__).parents[2] / "benchmarks" / "story.toml"
 STEPS = ["F0", "F1", "F2", "F4", "F5", "F5x", "ours"]
@@ -136,11 +136,8 @@ def test_an_interrupted_ablation_goes_on(twolane: Cli, golden: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 60
     # A run that is being written has another name until it is complete.
-    while len(list(kept.glob("*.json"))) < 3:
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.005)
+    eventually(lambda: len(list(kept.glob("*.json"))) >= 3 or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130

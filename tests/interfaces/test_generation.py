@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.golden_sets import write_golden
+from tests.waiting import eventually
 
 
 @pytest.fixture(scope="session")
@@ -119,9 +119,9 @@ class TestGateSetting:
             stderr=subprocess.PIPE,
         )
         try:
-            deadline = time.monotonic() + 60
-            while "held" not in worse("generation", "list").stdout:
-                assert process.poll() is None and time.monotonic() < deadline
+            eventually(
+                lambda: "held" in worse("generation", "list").stdout or process.poll() is not None
+            )
         finally:
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=30)

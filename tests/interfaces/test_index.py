@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 
 from tests.interfaces.conftest import Cli, write
+from tests.waiting import eventually
 
 
 def counts(cli: Cli, *words: str | Path, code: int = 0) -> dict[str, int]:
@@ -182,7 +182,7 @@ def test_interrupting_keeps_what_is_done(twolane: Cli, tmp_path: Path) -> None:
         cwd=small.home,
         text=True,
     ) as process:
-        _wait_for_documents(twolane.db)
+        eventually(lambda: _has_documents(twolane.db))
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -195,13 +195,9 @@ def test_interrupting_keeps_what_is_done(twolane: Cli, tmp_path: Path) -> None:
     assert counts(twolane, folder, "--no-wait") == {"indexed": number - kept, "unchanged": kept}
 
 
-def _wait_for_documents(db: Path) -> None:
-    for _ in range(3000):
-        if db.exists():
-            try:
-                if apsw.Connection(str(db)).execute("SELECT count(*) FROM documents").get:
-                    return
-            except apsw.Error:
-                pass
-        time.sleep(0.01)
-    raise AssertionError("no documents came")
+def _has_documents(db: Path) -> bool:
+    try:
+        reading = apsw.Connection(str(db), flags=apsw.SQLITE_OPEN_READONLY)
+        return bool(reading.execute("SELECT count(*) FROM documents").get)
+    except apsw.Error:
+        return False

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.interfaces.conftest import Cli, write
+from tests.waiting import eventually
 
 
 @pytest.mark.parametrize("options", [[], ["--poll"]])
@@ -33,9 +33,7 @@ def test_changes_are_found_by_another_process(
         write(folder, {"rye.md": "# Rye\n\nA quagga among cereals.\n"})
         second = json.loads(process.stdout.readline())
         assert second["collections"][0]["indexed"] == 1
-        deadline = time.monotonic() + 30
-        while twolane.json("status")["pending"]:
-            assert time.monotonic() < deadline
+        eventually(lambda: not twolane.json("status")["pending"])
         found = twolane.json("search", "quagga")
         assert found["results"][0]["title"] == "Rye"
         assert not found["degraded"]

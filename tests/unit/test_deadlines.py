@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.builders import prepared, put, recent
+from tests.waiting import PATIENCE
 from twolane import Library, Settings
 from twolane.model import deadlines
 from twolane.model.answer import Lane
@@ -190,7 +191,7 @@ def test_answers_end_when_the_library_closes(tmp_path: Path) -> None:
         time.sleep(0.3)
         assert waiting.is_alive()
         asked.stop_answering()
-        waiting.join(5)
+        waiting.join(PATIENCE)
         assert not waiting.is_alive()
     assert said
     assert "closing" in said[0]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.builders import open_library
+from tests.waiting import eventually
 from twolane import Capability, Library, Scope, Settings
 from twolane.embedding.embedders.hashing import HashingEmbedder
 from twolane.model.answer import Lane
@@ -169,10 +170,7 @@ def test_a_slow_embedder(tmp_path: Path, vault: Path) -> None:
     assert "still busy" in second.degraded[0].reason
     assert first.results and second.results
     release.set()
-    deadline = time.monotonic() + 10
-    while slow.search("bees").degraded and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not slow.search("bees").degraded
+    eventually(lambda: not slow.search("bees").degraded)
     slow.close()
 
 

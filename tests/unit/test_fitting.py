@@ -404,6 +404,19 @@ class TestStages:
                 assert each.features == {**plain.features, Feature.RERANK: 0.0}
                 assert each.intercept == plain.intercept
 
+    def test_a_space_that_nobody_fitted_leaves_it_silent(self) -> None:
+        """What a reranker is worth beside one embedder says nothing of it beside another."""
+
+        def ask(one: SuiteSet) -> Asked:
+            made = self.reranked(one.golden.name, knows=True)
+            return Asked(made, SPACE, Usual(0.1, 0.2), "good")
+
+        found = fit_suite(suite_of("a", "b", "c"), SHIPPED, ask).model
+        mine, other = found.of_space(SPACE), found.of_space(None)
+        assert mine.hybrid.own.features[Feature.RERANK] > 0.1
+        assert other.hybrid.own.features[Feature.RERANK] == 0.0
+        assert other.hybrid.foreign.features[Feature.RERANK] == 0.0
+
 
 class TestLeavingOut:
     """What weights are worth is told by what they have not seen."""

@@ -18,6 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 import twolane
 from tests.builders import COLLECTION, embed, prepared, put, space, unit
+from tests.waiting import PATIENCE
 from twolane.embedding.embedders.use import UseEmbedder
 from twolane.embedding.sentence_codes import coded, nearest_sentences
 from twolane.model.document import Collection
@@ -65,13 +66,13 @@ def test_several_threads_share_the_limit() -> None:
 
     def first() -> None:
         with one_thread():
-            inside.wait(10)
-        left.wait(10)
+            inside.wait(PATIENCE)
+        left.wait(PATIENCE)
 
     def second() -> int:
         with one_thread():
-            inside.wait(10)
-            left.wait(10)
+            inside.wait(PATIENCE)
+            left.wait(PATIENCE)
             return threads()
 
     with ThreadPoolExecutor(2) as pool:

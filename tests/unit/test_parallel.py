@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, wait
 from concurrent.futures import ProcessPoolExecutor as Pool
@@ -24,6 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.waiting import eventually
 from twolane import Draft, Kind, Library, Settings
 from twolane.ingest import parallel
 from twolane.ingest.analysis import (
@@ -314,10 +314,7 @@ class TestPrograms:
             assert _is_alive(other)
             program.send_signal(sign)
             _, err = program.communicate(timeout=30)
-        deadline = time.monotonic() + 10
-        while _is_alive(other) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not _is_alive(other)
+        eventually(lambda: not _is_alive(other))
         assert (b"KeyboardInterrupt" in err) == (sign == signal.SIGINT)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from math import exp
 from pathlib import Path
 
@@ -201,6 +202,18 @@ class TestFiles:
         assert model.of_space(space()) is model.spaces[-1]
         assert model.of_space(None) is model.spaces[-1]
         assert model.of_space(space("use", model.spaces[0].model)).embedder == "use"
+
+    def test_a_space_may_have_a_threshold_of_its_own(self, tmp_path: Path) -> None:
+        """Chances that were fitted on other sets begin to count elsewhere; a file keeps where."""
+        made = self.made()
+        other = replace(made.spaces[0], model="n", threshold=0.05)
+        file = tmp_path / "model.json"
+        file.write_text(model_text(replace(made, spaces=(other, *made.spaces))), "utf-8")
+        model = model_in(file)
+        assert model is not None
+        assert model.threshold_in(space(made.spaces[0].embedder, "n")) == 0.05
+        assert model.threshold_in(space(made.spaces[0].embedder, "m")) == 0.2
+        assert model.threshold_in(None) == 0.2
 
     def test_written_and_read(self, tmp_path: Path) -> None:
         """A file holds what was written."""

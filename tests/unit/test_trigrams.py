@@ -145,3 +145,19 @@ def test_many_unsettled_documents_are_settled_while_writing(
         library.add_tags([f"Saved {number}" for number in range(25)], ["loud"])
         look(Report(""))
         assert held[-1] == 0
+
+
+def test_names_of_unsettled_documents_follow_every_change(store: Stores) -> None:
+    """A document without trigrams is found by the name that it has now, by whoever is asked."""
+
+    def called(name: str) -> list[str]:
+        return [one.id for one in store.lexical.named([[name]], Scope(), limit=9)]
+
+    put(store, prepared("c", "a harp", title="Third"))
+    assert called("third") == ["c"]
+    assert called("fourth") == []
+    put(store, prepared("c", "a harp", title="Fourth"))
+    assert called("third") == []
+    assert called("fourth") == ["c"]
+    store.documents.apply(Batch(COLLECTION, purges=["c"]))
+    assert called("fourth") == []

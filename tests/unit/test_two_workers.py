@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 from tests.builders import write_notes
+from tests.waiting import PATIENCE, eventually
 from twolane import Library, Settings
 
 WORKER = """
@@ -45,11 +45,9 @@ def test_each_passage_is_embedded_once(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", WORKER, str(db), str(log), str(sign)])
         for log in logs
     ]
-    deadline = time.monotonic() + 60
-    while not all(log.exists() for log in logs) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    eventually(lambda: all(log.exists() for log in logs))
     sign.touch()
-    assert [one.wait(60) for one in workers] == [0, 0]
+    assert [one.wait(PATIENCE) for one in workers] == [0, 0]
     shares = [log.read_text("utf-8").splitlines() for log in logs]
     counted = Counter(line for share in shares for line in share)
     assert (len(counted), set(counted.values())) == (len(notes), {1})

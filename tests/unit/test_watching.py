@@ -5,19 +5,19 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.builders import open_library, write_notes
+from tests.waiting import PATIENCE, eventually
 from twolane import Library
 from twolane.ingest.indexing import Report
 from twolane.model.errors import BadInput, MissingFolder
 
 # Long enough for a busy machine; a test that passes waits a fraction of it.
-PATIENCE = 30.0
 
 
 @pytest.fixture(params=["notices", "polling"])
@@ -52,14 +52,6 @@ def watched(
             stop.set()
             thread.join(PATIENCE)
             assert not thread.is_alive()
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until it holds."""
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.02)
 
 
 def titles(library: Library) -> set[str]:

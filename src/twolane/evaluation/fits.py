@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from twolane import BadInput, EmbedderUnavailable, Library, Space
-from twolane.evaluation.calibration import names_by_id
+from twolane import BadInput, Library, Space
+from twolane.evaluation.calibration import complete_space, names_by_id
 from twolane.evaluation.files import write_text
 from twolane.evaluation.fitting import (
     BASES,
@@ -25,9 +25,9 @@ from twolane.evaluation.fitting import (
     FitSet,
     JudgedQuery,
     Report,
-    fit,
     fit_report,
     fit_to_judgments,
+    fit_without_stages,
     with_stages,
 )
 from twolane.evaluation.golden import GoldenSet, as_references
@@ -78,15 +78,7 @@ def ask_set(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Asked:
     """The candidates of every query of a set, with their features and grades."""
-    status = library.status()
-    if status.generation is None or status.degraded:
-        reasons = "; ".join(one.reason for one in status.degraded)
-        raise EmbedderUnavailable(f"a ranking cannot be fitted without vectors: {reasons}")
-    if status.progress.missing:
-        raise BadInput(
-            f"{status.progress.missing} passages have no vector yet; "
-            "complete them with `twolane embed`, then fit"
-        )
+    space = complete_space(library, "a ranking cannot be fitted")
     names = names_by_id(library)
     queries = []
     for number, query in enumerate(golden.queries):
@@ -101,7 +93,7 @@ def ask_set(
     sample = library.vector_sample(SAMPLE)
     return Asked(
         FitSet(golden.name, tuple(queries), weight, group, tells_chances),
-        status.generation.space,
+        space,
         usual_in(sample, _ANYWHERE),
         library.reranker,
     )
@@ -138,15 +130,20 @@ def fit_suite(suite: Suite, shipped: RankingModel, ask: Callable[[SuiteSet], Ask
 
 
 def _for_any_space(asked: Sequence[Asked], shipped: RankingModel) -> SpaceWeights:
-    """The weights for spaces that nobody fitted: those of this one, told by what is usual."""
+    """The weights for spaces that nobody fitted: those of this one, told by what is usual.
+
+    What a stage is worth was seen in this space alone, so it counts nothing in others.
+    """
     sets = [_with_mean(one, one.usual.mean) for one in asked]
     known = shipped.of_space(None)
     bases = {basis.name: basis for basis in with_stages(BASES, sets)}
     hybrid, semantic = bases[HYBRID.name], bases[SEMANTIC.name]
     return replace(
         known,
-        hybrid=fit(sets, hybrid),
-        semantic=_fitted_or_kept(semantic, partial(fit, sets, semantic), known.semantic),
+        hybrid=fit_without_stages(sets, hybrid),
+        semantic=_fitted_or_kept(
+            semantic, partial(fit_without_stages, sets, semantic), known.semantic
+        ),
     )
 
 

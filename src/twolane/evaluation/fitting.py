@@ -229,6 +229,11 @@ def fit(
     return _fitted([_Table(one, basis) for one in sets], basis, prior, hold)
 
 
+def fit_without_stages(sets: Sequence[FitSet], basis: Basis) -> LanguageWeights:
+    """The weights fitted as if there were no stages, which count nothing."""
+    return _with_silent_stages(fit(sets, _without_stages(basis)), basis)
+
+
 def fit_to_judgments(
     sets: Sequence[FitSet], basis: Basis, prior: LanguageWeights
 ) -> LanguageWeights:

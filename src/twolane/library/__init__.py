@@ -31,7 +31,6 @@ from twolane.library.adapters import (
     open_stores,
     restore_backup,
     schema_of,
-    why_silent,
     with_threshold,
 )
 from twolane.library.asking import Questions
@@ -228,7 +227,8 @@ class Library:
     @property
     def likely_relevance(self) -> float:
         """From this relevance on a result is likely to be what is looked for."""
-        return self._searcher.model.threshold
+        generation = serving(self._stores)
+        return self._searcher.model.threshold_in(generation.space if generation else None)
 
     def candidates(
         self,
@@ -842,10 +842,6 @@ class Library:
     def revision(self) -> str:
         """A name for all that a search can see; another one whenever any of it changes."""
         return revision(self._stores)
-
-    def check_embedder(self) -> str | None:
-        """Why meaning does not work, or None if a query can be embedded."""
-        return why_silent(self._embedders)
 
     @property
     def location(self) -> str:

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.http.conftest import Server, serving
+from tests.waiting import eventually
 from twolane.interfaces.http.admission import Admission, Rates
 from twolane.interfaces.http.problems import HttpProblem
 
@@ -239,13 +240,11 @@ class TestLog:
 
 
 def _line(server: Server, id: str) -> dict[str, object]:
-    for _ in range(100):
-        for said in server.said:
-            line: dict[str, object] = json.loads(said)
-            if line.get("request_id") == id:
-                return line
-        time.sleep(0.05)
-    raise AssertionError(server.said)
+    def lines() -> list[dict[str, object]]:
+        return [line for line in map(json.loads, server.said) if line.get("request_id") == id]
+
+    eventually(lines)
+    return lines()[0]
 
 
 def test_what_has_begun_is_answered_before_the_end(indexed: Cli, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from tests.interfaces.conftest import Cli, write
 from tests.interfaces.http.conftest import serving
-
-PATIENCE = 180.0
+from tests.waiting import PATIENCE, eventually
 
 
 @pytest.mark.slow
@@ -44,9 +43,7 @@ def test_a_model_switch_under_load_is_not_noticed(twolane: Cli, tmp_path: Path) 
         askers = [threading.Thread(target=ask) for _ in range(2)]
         for asker in askers:
             asker.start()
-        deadline = time.monotonic() + PATIENCE
-        while len(generations) < 2 and not wrong and time.monotonic() < deadline:
-            time.sleep(0.1)
+        eventually(lambda: len(generations) == 2 or wrong)
         enough.set()
         for asker in askers:
             asker.join(PATIENCE)

@@ -5,23 +5,17 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import httpx
-
 from tests.interfaces.conftest import Cli, write
-from tests.interfaces.http.conftest import serving
+from tests.interfaces.http.conftest import Server, serving
+from tests.waiting import eventually
 
 QUICK = {"TWOLANE_INDEX_WATCH_SECONDS": "0.1", "TWOLANE_INDEX_WATCH_DEBOUNCE": "0.05"}
 
 
-def found(client: httpx.Client, query: str, *, wanted: bool = True) -> bool:
-    """Whether a query comes to be answered as wanted, within half a minute."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        answer = client.get("/api/search", params={"q": query, "mode": "lexical"}).json()
-        if bool(answer["results"]) == wanted:
-            return True
-        time.sleep(0.1)
-    return False
+def found(server: Server, query: str) -> bool:
+    """Whether a query has results."""
+    answer = server.client.get("/api/search", params={"q": query, "mode": "lexical"})
+    return bool(answer.json()["results"])
 
 
 def test_what_changes_while_serving_is_found(twolane: Cli, tmp_path: Path) -> None:
@@ -31,9 +25,9 @@ def test_what_changes_while_serving_is_found(twolane: Cli, tmp_path: Path) -> No
     twolane("index", vault)
     with serving(twolane, vault, "--watch", **QUICK) as server:
         write(vault, {"new.md": "# New\n\nA quagga among cereals.\n"})
-        assert found(server.client, "quagga")
+        eventually(lambda: found(server, "quagga"))
         (vault / "new.md").unlink()
-        assert found(server.client, "quagga", wanted=False)
+        eventually(lambda: not found(server, "quagga"))
         assert server.stop() == 0
     assert not any("Traceback" in line for line in server.said)
 
@@ -46,8 +40,8 @@ def test_what_was_written_before_is_found(twolane: Cli, tmp_path: Path) -> None:
     write(vault, {"new.md": "# New\n\nA quagga among cereals.\n"})
     gone.rename(tmp_path / "elsewhere")
     with serving(twolane, vault, "--watch", **QUICK) as server:
-        assert found(server.client, "quagga")
-        assert found(server.client, "bread")
+        eventually(lambda: found(server, "quagga"))
+        eventually(lambda: found(server, "bread"))
     assert any("gone is not there" in line for line in server.said)
 
 
@@ -62,6 +56,6 @@ def test_nothing_is_followed_unasked(twolane: Cli, tmp_path: Path) -> None:
     twolane("index", vault)
     write(vault, {"new.md": "# New\n\nA quagga among cereals.\n"})
     with serving(twolane, vault, **QUICK) as server:
-        assert found(server.client, "leaves")
+        assert found(server, "leaves")
         time.sleep(0.5)
-        assert found(server.client, "quagga", wanted=False)
+        assert not found(server, "quagga")

@@ -7,15 +7,22 @@ They are asked by aliases, so that a new build takes over at once, and the old o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from qdrant_client import QdrantClient, models
 
+from twolane.model.errors import EngineTaken
 from twolane.stores.qdrant.cluster import Cluster
 
 WORDS = "words"
 TERMS = "terms"
+
+# What a collection is made from stands in its metadata, under this key.
+_DATABASE = "database"
+# How long searches believe that the collections are those of their database.
+_SURE_SECONDS = 10.0
 
 # Making a collection takes the agreement of the nodes.
 _SECONDS = 60
@@ -76,21 +83,33 @@ class Builds:
 class Layout:
     """Makes, names and drops the collections of one library."""
 
-    def __init__(self, cluster: Cluster, shape: Shape) -> None:
+    def __init__(self, cluster: Cluster, shape: Shape, identity: Callable[[], str]) -> None:
+        """`identity` names the database, and every collection that is made from it."""
         self._cluster = cluster
         self.shape = shape
+        self._identity = identity
+        self._own: set[str] = set()
+        self._look_again = 0.0
         self._name = re.compile(rf"{re.escape(shape.name)}-(words|g\d+)-(\d+)")
 
     def alias(self, generation: int | None) -> str:
         """What the words, or the vectors of a generation, are asked by."""
         return f"{self.shape.name}-{_holds(generation)}"
 
+    def asked(self, generation: int | None) -> str:
+        """The alias, for whoever searches; EngineTaken if it may name another database's."""
+        if time.monotonic() >= self._look_again:
+            self.builds()
+            self._look_again = time.monotonic() + _SURE_SECONDS
+        return self.alias(generation)
+
     def builds(self) -> Builds:
-        """The collections that are there."""
+        """The collections that are there; EngineTaken if some of them are another database's."""
 
         def look(client: QdrantClient) -> Builds:
             names = [one.name for one in client.get_collections().collections]
             found = {name: match for name in names if (match := self._name.fullmatch(name))}
+            self._require_own(client, found.keys() - self._own)
             return Builds(
                 {name: Build(match[1], int(match[2])) for name, match in found.items()},
                 {
@@ -120,6 +139,7 @@ class Layout:
                 write_consistency_factor=shape.write_consistency,
                 on_disk_payload=True,
                 quantization_config=None if generation is None else self._quantised(),
+                metadata={_DATABASE: self._identity()},
                 timeout=_SECONDS,
             )
 
@@ -156,6 +176,18 @@ class Layout:
                 client.delete_collection(name, timeout=_SECONDS)
 
         self._cluster.ask(delete, seconds=_SECONDS)
+
+    def _require_own(self, client: QdrantClient, names: Iterable[str]) -> None:
+        for name in names:
+            made_of = (client.get_collection(name).config.metadata or {}).get(_DATABASE)
+            if made_of != self._identity():
+                raise EngineTaken(
+                    f"Qdrant holds another database under the name {self.shape.name!r}; set "
+                    "`qdrant.name` to another name, or delete the collections "
+                    f"{self.shape.name}-* in Qdrant if nothing needs them, and then run: "
+                    "twolane db reindex --into qdrant"
+                )
+            self._own.add(name)
 
     def _dense(self, generation: int, dimensions: int) -> dict[str, models.VectorParams]:
         # Vectors are of unit length, so that the dot product is the cosine.

@@ -133,7 +133,7 @@ class _Question:
     def __init__(self, cluster: Cluster, layout: Layout, generation: int, vector: Vector) -> None:
         self._cluster = cluster
         self._shape = layout.shape
-        self._collection = layout.alias(generation)
+        self._collection = layout.asked(generation)
         self._using = vector_name(generation)
         self._vector = [float(number) for number in vector]
 
@@ -263,7 +263,7 @@ def _stored(
     using = vector_name(generation)
     held: dict[str, list[PassageVector]] = {}
     shown = ["document", "position", "sentences"]
-    for point in scroll(cluster, layout.alias(generation), of_documents(ids), shown, [using]):
+    for point in scroll(cluster, layout.asked(generation), of_documents(ids), shown, [using]):
         payload = point.payload or {}
         vector = np.array(point.vector[using], dtype=np.float32)
         passage = PassageVector(payload["position"], vector, sentences_of(payload))

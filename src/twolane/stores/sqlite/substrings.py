@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
-from typing import Any
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -52,6 +52,9 @@ _UNSETTLED = """
 SELECT {columns} FROM unsettled AS u CROSS JOIN documents AS d ON d.row = u.document
 JOIN texts AS x ON x.row = d.row WHERE {condition}"""
 
+# Documents that are known by their rows.
+_CHOSEN = "SELECT {columns} FROM documents AS d WHERE {condition} AND d.row = ANY(?)"
+
 # Every document in scope, where no index tells which of them to look at.
 _EVERY = """
 SELECT {columns} FROM documents AS d JOIN texts AS x ON x.row = d.row WHERE {condition}"""
@@ -70,6 +73,7 @@ class SqliteSubstrings:
         self._db = database
         self._counted = counted
         self._scoped = scoped
+        self._unsettled = _UnsettledNames(-1, {}, "")
 
     def substring(self, text: str, scope: Scope, *, limit: int) -> list[Match]:
         """Documents in scope that hold the text letter by letter; names before texts."""
@@ -88,27 +92,32 @@ class SqliteSubstrings:
 
     def named(self, pieces: Sequence[Sequence[str]], scope: Scope, *, limit: int) -> list[Names]:
         """Documents in scope whose names may hold all pieces of one group."""
-        groups = [group for group in pieces if group and all(map(holding, group))]
+        groups = [group for group in pieces if group and min(map(len, group)) >= SHORTEST]
         if not groups:
             return []
-        found: dict[str, Names] = {}
         with self._db.reading() as session:
             condition, values = self._scoped.condition(session, scope)
-            expression = " OR ".join(
-                f"({' AND '.join(holding(piece) for piece in group)})" for group in groups
-            )
+            expression = " OR ".join([f"({holding(*group)})" for group in groups])
             offered = _OFFERED.format(
                 columns=CALLED_COLUMNS, table="name_trigrams", condition=condition
             )
-            for row in session.stream(f"{offered} LIMIT ?", (expression, *values, limit)):
-                found[row[0]] = names_of(row)
-            unsettled = _UNSETTLED.format(columns=CALLED_COLUMNS, condition=condition)
-            for row in session.stream(unsettled, values):
-                names = names_of(row)
-                spelling = lines(names)
-                if any(all(piece in spelling for piece in group) for group in groups):
-                    found[names.id] = names
-        return list(found.values())[:limit]
+            rows = session.rows(f"{offered} LIMIT ?", (expression, *values, limit))
+            if unsettled := self._unsettled_names(session).rows_with(groups):
+                chosen = _CHOSEN.format(columns=CALLED_COLUMNS, condition=condition)
+                rows += session.rows(chosen, (*values, unsettled))
+        found = {row[0]: row for row in rows}
+        return [names_of(row) for row in islice(found.values(), limit)]
+
+    def _unsettled_names(self, session: Session) -> _UnsettledNames:
+        """What unsettled documents are called, read once for each state of the file."""
+        revision = session.revision()
+        known = self._unsettled
+        if known.revision != revision:
+            with session.unhurried():
+                every = _UNSETTLED.format(columns=f"d.row, {CALLED_COLUMNS}", condition="d.listed")
+                spelled = {row[0]: lines(names_of(row[1:])) for row in session.stream(every)}
+            known = self._unsettled = _UnsettledNames(revision, spelled, "".join(spelled.values()))
+        return known
 
     def _matches(self, session: Session, needle: str, scope: Scope) -> Iterator[Match]:
         """All that hold the needle, names before texts; a document may come more than once."""
@@ -152,6 +161,26 @@ class SqliteSubstrings:
 
     def _vocabulary(self, session: Session) -> Vocabulary:
         return self._counted.vocabulary(session, None)
+
+
+class _UnsettledNames(NamedTuple):
+    """What unsettled documents are called, by row, in one state of the file; and all in one."""
+
+    revision: int
+    spelled: Mapping[int, str]
+    together: str
+
+    def rows_with(self, groups: Sequence[Sequence[str]]) -> list[int]:
+        """The rows of those whose names hold all pieces of one group."""
+        # Most names are asked for in vain, and one long text tells so faster than many short ones.
+        likely = [group for group in groups if all(map(self.together.__contains__, group))]
+        if not likely:
+            return []
+        return [
+            row
+            for row, names in self.spelled.items()
+            if any(all(map(names.__contains__, group)) for group in likely)
+        ]
 
 
 def _begun(vocabulary: Vocabulary, needle: str) -> str:

@@ -140,9 +140,9 @@ def text_fields(row: Sequence[Any], needle: str = "") -> Iterable[tuple[str, tup
     yield from body_fields(body, needle)
 
 
-def holding(letters: str) -> str:
-    """The FTS5 expression for rows that have the trigrams of these letters; empty for too few."""
-    found = list(dict.fromkeys(letters[at : at + 3] for at in range(len(letters) - 2)))
+def holding(*pieces: str) -> str:
+    """The FTS5 expression for rows that have the trigrams of all pieces; empty for too few."""
+    found = list(dict.fromkeys([one[at : at + 3] for one in pieces for at in range(len(one) - 2)]))
     if len(found) > _MOST_TRIGRAMS:
         step = len(found) / _MOST_TRIGRAMS
         found = [found[round(number * step)] for number in range(_MOST_TRIGRAMS)]
