@@ -134,7 +134,9 @@ class QueryAnalyzer:
         if not self._settings.search.repair or not query.words:
             return query, ()
         try:
-            frequency = self._lexical.document_frequencies(query.words, scope).document_frequency
+            # With all that scoring asks for later, which is counted in one go.
+            words = dict.fromkeys((*query.words, *query.marks, *self._sequence(query, scope)))
+            frequency = self._lexical.document_frequencies([*words], scope).document_frequency
             return repaired(
                 query,
                 lambda word: any(frequency.get(key) for key in word.keys),

@@ -89,6 +89,8 @@ class LexicalLane:
         self._demands_alone = not parsed.words and parsed.clause is not None
         # What the words of documents say, told once; None for those without any.
         self._known: dict[str, MatchedWords | None] = {}
+        # Whether all documents in scope that hold a word of the query are among these.
+        self._knows_all = False
 
     def candidates(self, limit: int) -> list[Candidate]:
         """Documents that the index offers, best first by BM25F times coverage, ties by id."""
@@ -117,7 +119,7 @@ class LexicalLane:
         marks, sequence = self._query.parsed.marks, self._query.sequence
         others = [one for one in candidates if Lane.LEXICAL not in one.ranks] if marks else []
         unknown = [one.id for one in others if one.id not in self._known]
-        if unknown:
+        if unknown and not self._knows_all:
             told = self._index.term_frequencies(unknown, marks, sequence)
             self._known |= {id: self._words.of(document) for id, document in told.items()}
         for candidate in others:
@@ -154,14 +156,36 @@ class LexicalLane:
         )
         if not words:
             # Hard demands alone: the scope's clause selects, the marks only order the pool.
-            return ask(marks, every=False)
+            return self._offered(ask(marks, every=False), marks, limit)
+        if self._are_few(words, limit):
+            # Those with any of the words fit in, and among them are those with all.
+            return self._offered(ask(words, every=False), words, limit)
         found = ask(words, every=True)
-        if len(found) >= limit or len(words) == 1 or self._relaxation == "all":
+        if len(found) >= limit or self._relaxation == "all":
             return found
+        if len(words) == 1:
+            return self._offered(found, words, limit)
         selective = selective_words(words, self.frequencies, self._common_share)
-        found = _joined(found, ask(selective, every=False))
+        found = _joined(found, self._offered(ask(selective, every=False), selective, limit))
         if len(found) < limit and len(selective) < len(words):
-            found = _joined(found, ask(words, every=False))
+            found = _joined(found, self._offered(ask(words, every=False), words, limit))
+        return found
+
+    def _are_few(self, words: Sequence[Word], limit: int) -> bool:
+        """Whether fewer documents hold any of the words than may be brought."""
+        held = self.frequencies.document_frequency
+        return (
+            self._relaxation != "all"
+            and len(words) > 1
+            and sum(held.get(key, limit) for word in words for key in word.keys) < limit
+        )
+
+    def _offered(
+        self, found: list[DocumentTerms], asked: Sequence[Word], limit: int
+    ) -> list[DocumentTerms]:
+        """What the index offered for any of these words; notes whether there can be no others."""
+        if len(found) < limit and set(asked).issuperset(self._query.parsed.marks):
+            self._knows_all = True
         return found
 
 

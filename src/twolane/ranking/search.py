@@ -249,10 +249,10 @@ class Searcher:
         measured = list(candidates.values())
         # What is not measured in time stays missing; the answer says that it was late.
         with suppress(TooSlow, EngineUnavailable), self._stores.snapshot():
-            if lanes.lexical is not None:
-                lanes.lexical.measure(measured)
             if lanes.dense is not None:
                 lanes.dense.measure(measured)
+            if lanes.lexical is not None:
+                lanes.lexical.measure(measured)
         return measured
 
     def _scored(
@@ -374,22 +374,29 @@ class Searcher:
         self._overdue = {future for future in self._overdue if not future.done()}
         if self._overdue:
             return LaneResult((), 0.0, failure="the embedder is still busy with an earlier query")
-        return self._threads.submit(lambda: self._dense(query, pool))
+        try:
+            # Asked here, where the store is being read already.
+            served, documents = self._served(), self._stores.documents.revision()
+        except (EmbedderError, StoreError) as error:
+            return LaneResult((), 0.0, failure=str(error))
+        return self._threads.submit(lambda: self._dense(query, pool, served, documents))
 
-    def _dense(self, query: AnalyzedQuery, pool: int) -> _Dense:
+    def _dense(self, query: AnalyzedQuery, pool: int, first: Served, documents: str) -> _Dense:
         started = time.perf_counter()
 
         def taken() -> float:
             return (time.perf_counter() - started) * 1000
 
+        chosen: Served | None = first
         while True:
-            served = None
+            served, chosen = chosen, None
             try:
-                served = self._served()
-                ask = partial(self._near, served, query, pool)
+                served = served or self._served()
+                ask = partial(self._near, served, query, pool, documents)
                 with self._stores.snapshot():
                     lane, candidates = served.steadily(self._stores.vectors, ask)
-                    remark = served.remark or self._waiting(served, query.scope)
+                    with deadlines.within(self.deadline()):
+                        remark = served.remark or self._waiting(served, query.scope)
             except (EmbedderError, StoreError) as error:
                 if served is None or not self._is_gone(served):
                     return LaneResult((), taken(), failure=str(error)), None
@@ -399,7 +406,7 @@ class Searcher:
                 return LaneResult(candidates, taken(), served.generation, remark=remark), lane
 
     def _near(
-        self, served: Served, query: AnalyzedQuery, pool: int
+        self, served: Served, query: AnalyzedQuery, pool: int, documents: str
     ) -> tuple[DenseLane, list[Candidate]]:
         settings, generation = self._settings, served.generation
         parsed = query.parsed
@@ -412,7 +419,6 @@ class Searcher:
         known = self.model.of_space(generation.space)
         # Embedding has a time of its own, `embed_seconds`, and does not use up the lane's.
         with deadlines.within(self.deadline()):
-            documents = self._stores.documents.revision()
             usual = self._background.usual(self._as_it_is(generation), known.usual, documents)
             if known.is_fitted:
                 # The weights were fitted to similarities as the space has them.
@@ -454,7 +460,8 @@ class Searcher:
         if isinstance(waiting, LaneResult):
             return waiting, None
         seconds = self._settings.search.embed_seconds
-        self._stores.pause()
+        if not waiting.done():
+            self._stores.pause()
         try:
             return waiting.result(timeout=seconds)
         except TimeoutError:

@@ -85,14 +85,15 @@ class Session:
         self.connection = connection
         # All that is read belongs to one state, and many ask which one it is.
         self._revision = revision
-        # Whose rows it may see, and what it was told that others ask for again.
-        self.who = who
+        # Whose rows the next statement may see, and whose the server knows of.
+        self.who = self._told = who
+        # What it was told that others ask for again.
         self._known: dict[tuple[object, ...], list[Any]] = {}
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
         """All rows of a statement."""
-        # As the server keeps them: a vector as text takes many times as long, on both sides.
-        return self.connection.execute(_spelled(statement), values or None, binary=True).fetchall()
+        self._tell()
+        return self._rows(statement, values)
 
     def known(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """The same, asked once where nothing can change.
@@ -103,11 +104,18 @@ class Session:
             return self.rows(statement, values)
         key = (statement, self.who, *values) if values else (statement,)
         if key not in self._known:
-            self._known[key] = self.rows(statement, values)
+            # What belongs to nobody is seen by everybody.
+            ask = self.rows if values else self._rows
+            self._known[key] = ask(statement, values)
         return self._known[key]
+
+    def _rows(self, statement: str, values: Values) -> list[Any]:
+        # As the server keeps them: a vector as text takes many times as long, on both sides.
+        return self.connection.execute(_spelled(statement), values or None, binary=True).fetchall()
 
     def run(self, statement: str, values: Values = ()) -> int:
         """Run a statement that gives no rows; how many it changed."""
+        self._tell()
         return self.connection.execute(_spelled(statement), values or None).rowcount
 
     def run_all(self, statement: str, values: Sequence[Values]) -> None:
@@ -129,6 +137,12 @@ class Session:
     def revision(self) -> int:
         """The number of the state that is read; a change of documents makes it another one."""
         return int(self.rows(_REVISION)[0][0]) if self._revision is None else self._revision
+
+    def _tell(self) -> None:
+        """Let the server know whose rows the next statement may see, if that is not the last's."""
+        if self.who != self._told:
+            self.connection.execute(b"SELECT set_config('twolane.who', %s, true)", (self.who,))
+            self._told = self.who
 
     @contextmanager
     def unhurried(self) -> Iterator[None]:
@@ -398,9 +412,7 @@ class _Snapshot:
             self._stack.callback(_end, connection, "ROLLBACK")
             self._session = Session(connection, revision, who)
             self._seconds = seconds
-        if who != self._session.who:
-            self._session.rows("SELECT set_config('twolane.who', ?, true)", (who,))
-            self._session.who = who
+        self._session.who = who
         if not self._seconds / 2 <= seconds <= self._seconds * 2:
             self._session.run(f"SET LOCAL statement_timeout = {_milliseconds(seconds)}")
             self._seconds = seconds

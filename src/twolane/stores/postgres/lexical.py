@@ -20,7 +20,8 @@ from twolane.stores.postgres.conditions import FEW, Demands, holding
 from twolane.stores.postgres.documents import THEIR_WORDS
 from twolane.stores.postgres.lexemes import POOL_WEIGHTS, asked, either
 from twolane.stores.postgres.writing import COLUMNS, STREAMS
-from twolane.stores.sql.counting import Counted
+from twolane.stores.spelled_names import SpelledNames
+from twolane.stores.sql.counting import Counted, Remembered
 from twolane.stores.sql.document_rows import document_of
 from twolane.stores.sql.filtering import NOTHING, Condition, joined
 from twolane.stores.sql.session import Database, Session
@@ -47,6 +48,9 @@ WHERE ({pieces}) AND {condition} ORDER BY d.id LIMIT ?"""
 
 # What all documents of an owner are called.
 _THEIR_NAMES = "SELECT document, names FROM own_letters WHERE owner = ?"
+
+# Of some owners the names are kept: so many letters, of one or two bytes each.
+_MOST_LETTERS = 16_000_000
 
 # So many texts are read and looked at before it is asked whether they are enough.
 _AT_A_TIME = 50
@@ -85,6 +89,9 @@ class PostgresLexical:
         self._db = database
         self._counted = counted
         self._demands = demands
+        self._names: Remembered[str, tuple[object, SpelledNames]] = Remembered(
+            _MOST_LETTERS, lambda known: len(known[1])
+        )
 
     def candidates(
         self,
@@ -179,21 +186,24 @@ class PostgresLexical:
         """That names hold all pieces of one of the groups.
 
         An index of letters may find them among many; the names of an owner with few documents are
-        looked through here, and read once for all that a search asks of them.
+        looked through here.
         """
         if owner is None or self._counted.said(session, owner).documents > FEW:
             patterns = [[("l.names LIKE ?", [holding(one)]) for one in group] for group in groups]
             held = joined([joined(each, "AND") for each in patterns], "OR")
             return held if owner is None else joined([held, ("l.owner = ?", [owner])], "AND")
-        names = session.known(_THEIR_NAMES, (owner,))
-        everything = "".join(text for _, text in names)
-        groups = [group for group in groups if all(piece in everything for piece in group)]
-        rows = [
-            row
-            for row, text in names
-            if any(all(piece in text for piece in group) for group in groups)
-        ]
+        rows = self._called(session, owner).rows_with(groups)
         return ("l.document = ANY(?)", [rows]) if rows else NOTHING
+
+    def _called(self, session: Session, owner: str) -> SpelledNames:
+        """What all documents of an owner are called, read once for each state that they are in."""
+        state = self._counted.said(session, owner).state
+        known = self._names.get(owner)
+        if known is None or known[0] != state:
+            with session.unhurried():
+                names = SpelledNames(session.rows(_THEIR_NAMES, (owner,)))
+            known = self._names.put(owner, (state, names))
+        return known[1]
 
     def _matches(self, session: Session, needle: str, scope: Scope) -> Iterator[Match]:
         """All that hold the needle, names before texts; a document may come more than once."""

@@ -27,7 +27,7 @@ from twolane.stores.sql.generations import Generations, check, set_means
 from twolane.stores.sql.session import Database, Session
 
 if TYPE_CHECKING:
-    from twolane.ports.vectors import Vector
+    from twolane.ports.vectors import Matrix, Vector
 
 # A generation of more passages than this gets an index: comparing all takes too long.
 EXACTLY = 20_000
@@ -41,11 +41,12 @@ BUILT_WITH = "ef_construction = 256"
 # The index has four bytes a number up to here, and two bytes a number up to there.
 _WHOLE_NUMBERS, _HALF_NUMBERS = 2000, 4000
 
-# All passages of documents in scope, compared one by one.
+# All passages of documents in scope, compared one by one; OFFSET keeps the server from carrying
+# whole vectors to where they are sorted.
 _SCAN = """
 SELECT d.id, d.languages, v.document, v.position, v.row, -(v.embedding <#> ?) AS similarity
 FROM vectors AS v JOIN documents AS d ON d.row = v.document
-WHERE v.generation = {generation} AND {condition}"""
+WHERE v.generation = {generation} AND {condition} OFFSET 0"""
 
 # How many documents are in scope, counted no further than it matters: not at all without an index.
 _COUNT = """
@@ -65,12 +66,13 @@ ORDER BY distance + 0 LIMIT ?"""
 _CHOSEN = """
 SELECT d.id, d.languages, v.document, v.position, v.row, -(v.embedding <#> ?) AS similarity
 FROM vectors AS v JOIN documents AS d ON d.row = v.document
-WHERE v.generation = {generation} AND v.document = ANY(ARRAY({chosen}))"""
+WHERE v.generation = {generation} AND v.document = ANY(ARRAY({chosen})) OFFSET 0"""
 
-# Of these passages all of the documents with the nearest ones, nearest first; with the vectors and
-# the sentences of so many of a document.
+# Of these passages all of the documents with the nearest ones, nearest first; with the sentences of
+# so many of a document, and with the vector of its nearest as it is sent.
 _NEAREST = """
-SELECT p.id, p.languages, p.position, p.similarity, v.embedding, v.sentences
+SELECT p.id, p.languages, p.position, p.similarity,
+       CASE WHEN p.place = 1 THEN vector_send(v.embedding) END, v.sentences
 FROM (SELECT *, dense_rank() OVER (ORDER BY best DESC, id) AS rank
       FROM (SELECT *, row_number() OVER near AS place, first_value(similarity) OVER near AS best
             FROM ({passages}) AS compared
@@ -124,8 +126,13 @@ def neighbours(session: Session, asked: Question) -> list[Neighbour]:
     passages = _by_index(session, asked) if _is_large(session, asked) else None
     if passages is None:
         passages = _by_scan(session, asked)
-    found = (_neighbour(own, asked.detail) for own in passages.values())
-    return [one for one in found if one.similarity >= asked.floor]
+    near = [own for own in passages.values() if own[0][3] >= asked.floor]
+    if not asked.detail:
+        return [_neighbour(own, 0, None) for own in near]
+    vectors = as_sent([own[0][4] for own in near], len(asked.vector))
+    return [
+        _neighbour(own, asked.detail, vector) for own, vector in zip(near, vectors, strict=True)
+    ]
 
 
 def _is_large(session: Session, asked: Question) -> bool:
@@ -181,22 +188,31 @@ def _passages(
     return found
 
 
-def _neighbour(passages: Sequence[Any], detail: int) -> Neighbour:
-    """A document by its passages, nearest first; with the vector of the best, if in detail."""
-    id, languages, position, similarity, vector, _ = passages[0]
-    mean = sum(passage[3] for passage in passages) / len(passages)
+def _neighbour(passages: Sequence[Any], detail: int, vector: Vector | None) -> Neighbour:
+    """A document by its passages, nearest first, and the vector of the best, if in detail."""
+    id, languages, position, similarity, _, _ = passages[0]
     return Neighbour(
         id,
         tuple(languages),
         position,
-        float(similarity),
-        float(mean),
-        as_array(vector) if detail else None,
+        similarity,
+        sum([passage[3] for passage in passages]) / len(passages),
+        vector,
         tuple(
-            NearChunk(position, float(similarity), bytes(sentences))
-            for _, _, position, similarity, _, sentences in passages[:detail]
+            [
+                NearChunk(position, similarity, sentences)
+                for _, _, position, similarity, _, sentences in passages[:detail]
+            ]
         ),
     )
+
+
+def as_sent(vectors: Sequence[bytes], dimensions: int) -> Matrix:
+    """Vectors as the server sends them, all at once: four bytes, then numbers of four bytes."""
+    import numpy as np
+
+    sent = np.dtype([("before", "V4"), ("numbers", ">f4", (dimensions,))])
+    return np.frombuffer(b"".join(vectors), sent)["numbers"].astype(np.float32)
 
 
 def as_array(vector: object) -> Vector:

@@ -40,10 +40,15 @@ _V = TypeVar("_V")
 
 
 class Remembered(Generic[_K, _V]):
-    """The values that were asked for last, by key; safe to use from several threads."""
+    """The values that were asked for last, by key; safe to use from several threads.
 
-    def __init__(self, most: int = KEPT) -> None:
+    There are as many as weigh no more than `most` together; usually each weighs one.
+    """
+
+    def __init__(self, most: int = KEPT, weigh: Callable[[_V], int] = lambda _: 1) -> None:
         self._most = most
+        self._weigh = weigh
+        self._weight = 0
         self._lock = threading.Lock()
         self._values: OrderedDict[_K, _V] = OrderedDict()
 
@@ -55,12 +60,13 @@ class Remembered(Generic[_K, _V]):
             return self._values.get(key)
 
     def put(self, key: _K, value: _V) -> _V:
-        """Remember a value, and forget the one that nobody asked for the longest."""
+        """Remember a value, and forget those that nobody asked for the longest."""
         with self._lock:
+            before = self._values.pop(key, None)
+            self._weight += self._weigh(value) - (0 if before is None else self._weigh(before))
             self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
+            while self._weight > self._most:
+                self._weight -= self._weigh(self._values.popitem(last=False)[1])
         return value
 
 

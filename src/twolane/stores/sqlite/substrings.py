@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
 from twolane.model.candidate import Match, Names
 from twolane.model.scope import Scope
+from twolane.stores.spelled_names import SpelledNames
 from twolane.stores.sql.counting import Counted
 from twolane.stores.sqlite.conditions import ScopedRows
 from twolane.stores.sqlite.database import Database, Session
@@ -73,7 +74,8 @@ class SqliteSubstrings:
         self._db = database
         self._counted = counted
         self._scoped = scoped
-        self._unsettled = _UnsettledNames(-1, {}, "")
+        # By the state of the file.
+        self._unsettled = -1, SpelledNames(())
 
     def substring(self, text: str, scope: Scope, *, limit: int) -> list[Match]:
         """Documents in scope that hold the text letter by letter; names before texts."""
@@ -108,16 +110,16 @@ class SqliteSubstrings:
         found = {row[0]: row for row in rows}
         return [names_of(row) for row in islice(found.values(), limit)]
 
-    def _unsettled_names(self, session: Session) -> _UnsettledNames:
+    def _unsettled_names(self, session: Session) -> SpelledNames:
         """What unsettled documents are called, read once for each state of the file."""
         revision = session.revision()
         known = self._unsettled
-        if known.revision != revision:
+        if known[0] != revision:
             with session.unhurried():
                 every = _UNSETTLED.format(columns=f"d.row, {CALLED_COLUMNS}", condition="d.listed")
-                spelled = {row[0]: lines(names_of(row[1:])) for row in session.stream(every)}
-            known = self._unsettled = _UnsettledNames(revision, spelled, "".join(spelled.values()))
-        return known
+                spelled = [(row[0], lines(names_of(row[1:]))) for row in session.stream(every)]
+            known = self._unsettled = revision, SpelledNames(spelled)
+        return known[1]
 
     def _matches(self, session: Session, needle: str, scope: Scope) -> Iterator[Match]:
         """All that hold the needle, names before texts; a document may come more than once."""
@@ -161,26 +163,6 @@ class SqliteSubstrings:
 
     def _vocabulary(self, session: Session) -> Vocabulary:
         return self._counted.vocabulary(session, None)
-
-
-class _UnsettledNames(NamedTuple):
-    """What unsettled documents are called, by row, in one state of the file; and all in one."""
-
-    revision: int
-    spelled: Mapping[int, str]
-    together: str
-
-    def rows_with(self, groups: Sequence[Sequence[str]]) -> list[int]:
-        """The rows of those whose names hold all pieces of one group."""
-        # Most names are asked for in vain, and one long text tells so faster than many short ones.
-        likely = [group for group in groups if all(map(self.together.__contains__, group))]
-        if not likely:
-            return []
-        return [
-            row
-            for row, names in self.spelled.items()
-            if any(all(map(names.__contains__, group)) for group in likely)
-        ]
 
 
 def _begun(vocabulary: Vocabulary, needle: str) -> str:
