@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from math import exp
+from math import exp, log
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane import BadInput, Settings
+from twolane import BadInput, Draft, Library, Mode, Settings
 from twolane.model.answer import Feature, Lane
 from twolane.model.candidate import Candidate
 from twolane.model.space import Generation, GenerationState, Space
@@ -26,6 +26,7 @@ from twolane.ranking.model import (
     Weights,
     answerable,
     chance,
+    small_library,
 )
 from twolane.ranking.model_files import known_model, model_in, model_text, packaged_model
 
@@ -186,6 +187,31 @@ class TestUsual:
 
 def _as_index(vectors: object) -> VectorIndex:
     return vectors  # type: ignore[return-value]
+
+
+class TestSmallLibrary:
+    """Of few documents each is likelier; an index says how many there are."""
+
+    def test_by_their_number(self) -> None:
+        """In inverse proportion, within what was measured."""
+        assert small_library(100) == pytest.approx(log(2))
+        assert small_library(50) == small_library(1) == pytest.approx(log(4))
+        assert small_library(200) == small_library(10_000) == 0.0
+
+    @pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
+    def test_it_is_told_last_and_only_of_few(self, tmp_path: Path, mode: Mode) -> None:
+        """Each result has it, in every mode; with many documents none does."""
+        settings = Settings(embedding={"embedder": "hashing"})
+        with Library.open(tmp_path / "notes.db", settings=settings) as library:
+            save(library, "leeks")
+            library.embed()
+            shown = library.search("leeks", mode=mode).results
+            assert {one.contributions[-1].feature for one in shown} == {Feature.SMALL_LIBRARY}
+            assert shown[0].contributions[-1].share == pytest.approx(log(2))
+            save(library, "beans")
+            library.embed()
+            for one in library.search("leeks", mode=mode).results:
+                assert Feature.SMALL_LIBRARY not in {each.feature for each in one.contributions}
 
 
 class TestFiles:

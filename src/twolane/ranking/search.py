@@ -47,7 +47,7 @@ from twolane.ranking.duplicates import collapse_duplicates
 from twolane.ranking.exact import exact_candidates
 from twolane.ranking.identity import named_candidates
 from twolane.ranking.lanes import DenseLane, LaneResult, LexicalLane, in_time
-from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable, fuse
+from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable, fuse, small_library
 from twolane.ranking.model_files import known_model
 from twolane.ranking.parallel_documents import find_parallels
 from twolane.ranking.rankings import Ranking, Wordings
@@ -253,7 +253,16 @@ class Searcher:
                 lanes.lexical.measure(measured)
             if lanes.dense is not None:
                 lanes.dense.measure(measured)
+            if prior := small_library(self._documents(query, lanes.lexical)):
+                for one in measured:
+                    one.features[Feature.SMALL_LIBRARY] = prior
         return measured
+
+    def _documents(self, query: AnalyzedQuery, lexical: LexicalLane | None) -> int:
+        """How many documents there are to choose from, whatever the query's filters say."""
+        if lexical is not None:
+            return lexical.frequencies.documents
+        return self._stores.lexical.document_frequencies((), query.scope).documents
 
     def _scored(
         self,
