@@ -71,7 +71,6 @@ class SpaceWeights:
 
     `usual` is how similar two passages usually are: its deviation counts where an index is too
     small to tell, its mean always, but for spaces that nobody fitted. These have the name `*`.
-    `threshold` is the space's own where its chances were fitted on other sets than the model's.
     """
 
     embedder: str
@@ -79,7 +78,6 @@ class SpaceWeights:
     usual: Usual
     hybrid: LanguageWeights
     semantic: LanguageWeights
-    threshold: float | None = None
 
     @property
     def is_fitted(self) -> bool:
@@ -109,11 +107,6 @@ class RankingModel:
             if space and (known.embedder, known.model) == (space.embedder, space.model):
                 return known
         return self.spaces[-1]
-
-    def threshold_in(self, space: Space | None) -> float:
-        """From this relevance on a result counts, in answers with vectors of the space or none."""
-        own = self.of_space(space).threshold if space else None
-        return self.threshold if own is None else own
 
     def before(self, other: RankingModel) -> RankingModel:
         """This model, and the other's spaces where this one has none."""

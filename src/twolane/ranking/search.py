@@ -195,7 +195,6 @@ class Searcher:
         """What the lanes found as one ranking."""
         dense = found.get(Lane.DENSE)
         generation = dense.generation if dense else None
-        threshold = self.model.threshold_in(generation.space if generation else None)
         sure: bool | None = None
         if query.filters_only:
             # Filters ask for nothing that a document could be relevant to.
@@ -209,7 +208,7 @@ class Searcher:
             ranked, late = self._scored(query, candidates, lanes, plan, wanted, stages)
             degraded = (*degraded, *late)
             pending = dense is not None and dense.remark is not None and WAITING in dense.remark
-            sure = None if pending else answerable(ranked, threshold)
+            sure = None if pending else answerable(ranked, self.model.threshold)
             if self._settings.ranking.fold_copies:
                 with suppress(TooSlow):
                     ranked = collapse_duplicates(self._stores.documents, ranked, wanted)
@@ -217,7 +216,7 @@ class Searcher:
             query=query,
             plan=plan,
             candidates=ranked,
-            found=tuple(one.id for one in ranked if _matches(one, threshold)),
+            found=tuple(one.id for one in ranked if self._matches(one)),
             lanes=tuple(
                 LaneReport(lane, plan.weights[lane], len(one.candidates), one.ms)
                 for lane, one in found.items()
@@ -305,6 +304,14 @@ class Searcher:
         by_id = {one.id: one for one in ranked}
         for one in ranked[: max(wanted, DEPTH)]:
             scorer.explain(one, by_id)
+
+    def _matches(self, candidate: Candidate) -> bool:
+        """Whether a document is found by more than being the nearest of all that are not near."""
+        if candidate.matched or candidate.relevance is None:
+            return True
+        return not candidate.ranks.keys() <= {Lane.DENSE, Lane.EXPAND} or (
+            candidate.relevance >= self.model.threshold
+        )
 
     def _listed(self, scope: Scope, wanted: int) -> list[Candidate]:
         """A query of filters alone lists what they leave, newest first."""
@@ -497,14 +504,6 @@ def _join(known: Candidate, other: Candidate) -> None:
     if other.similarity is not None:
         known.position, known.sentence = other.position, other.sentence
         known.similarity = other.similarity
-
-
-def _matches(candidate: Candidate, threshold: float) -> bool:
-    """Whether a document is found by more than being the nearest of all that are not near."""
-    if candidate.matched or candidate.relevance is None:
-        return True
-    by_meaning = candidate.ranks.keys() <= {Lane.DENSE, Lane.EXPAND}
-    return not by_meaning or candidate.relevance >= threshold
 
 
 def _by_letters(found: Mapping[Lane, LaneResult]) -> list[Candidate]:
