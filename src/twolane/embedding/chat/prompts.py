@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from twolane.model.document import digest
+from twolane.model.values import dataclass
 
 # The version of each prompt that is in use; another text is another version.
 VERSIONS = {"expand": 1, "summarize": 1}

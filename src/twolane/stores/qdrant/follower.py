@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +13,7 @@ from qdrant_client import QdrantClient, models
 
 from twolane.model.errors import BadInput, EngineUnavailable, TwolaneError
 from twolane.model.scope import ANYWHERE, EVERYBODY
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Part
 from twolane.ports.outbox import Lag, Outbox

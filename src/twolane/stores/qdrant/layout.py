@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from qdrant_client import QdrantClient, models
 
+from twolane.model.values import dataclass
 from twolane.stores.qdrant.cluster import Cluster
 
 WORDS = "words"
