@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -122,11 +122,16 @@ class Saver:
         documents: DocumentStore,
         settings: Settings,
         staged: Staged | None = None,
+        snapshot: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`staged` collects the changes, if they are part of something larger."""
+        """`staged` collects the changes, if they are part of something larger.
+
+        What has to be known before they are made is read within one `snapshot`.
+        """
         self._documents = documents
         self._settings = settings
         self._staged = staged
+        self._snapshot = snapshot
 
     def in_one_transaction(
         self,
@@ -142,7 +147,8 @@ class Saver:
         left = _TRIES
         while True:
             staged = Staged(self._documents)
-            done = work(Saver(self._documents, self._settings, staged), staged)
+            with self._snapshot():
+                done = work(Saver(self._documents, self._settings, staged), staged)
             left -= 1
             try:
                 staged.commit(*((receipt(done),) if receipt else ()))
