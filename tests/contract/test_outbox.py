@@ -44,6 +44,22 @@ def drained(store: Stores) -> set[str]:
     return found
 
 
+def test_a_database_has_a_name_of_its_own(durable: Adapter) -> None:
+    """It stays the same while changes are recorded, and no other database has it."""
+    names = set()
+    for _ in range(2):
+        with durable.fresh() as store:
+            assert box(store).identity() == ""
+            box(store).switch(on=True)
+            name = box(store).identity()
+            assert len(name) >= 32
+            assert box(store).identity() == name
+            names.add(name)
+            box(store).switch(on=False)
+            assert box(store).identity() == ""
+    assert len(names) == 2
+
+
 def test_nothing_is_recorded_before_it_is_switched_on(durable: Adapter) -> None:
     """A library that needs no other engine pays nothing for it."""
     with durable.fresh() as store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import time
@@ -20,7 +21,7 @@ from tests.qdrant_server import Node, running
 from tests.waiting import eventually
 from twolane import Draft, Library, Settings
 from twolane.model.answer import Answer, Lane
-from twolane.model.errors import BadInput, EngineUnavailable
+from twolane.model.errors import BadInput, EngineTaken, EngineUnavailable
 from twolane.ports.outbox import Lag
 from twolane.stores.qdrant.follower import Follower
 from twolane.stores.qdrant.points import words_id
@@ -113,7 +114,7 @@ def test_a_late_retry_never_overwrites(library: Library) -> None:
     save(library, "ants", "Ants build bridges.")
     library.delete("cats")
     in_step(library)
-    late = following._points(["ants"], early, builds.of(None), list(builds.all), builds)
+    late = following._made(["ants"], early, builds, builds.all)
     for name, points in late.points.items():
         following._upsert(name, points, early)
     following._write(["ants", "cats"], early, builds, builds.all)
@@ -206,6 +207,37 @@ def test_without_its_collections_the_command_is_named(qdrant: Node, tmp_path: Pa
             library.reindex(back=True)
 
 
+def test_two_databases_under_one_name(library: Library, qdrant: Node, tmp_path: Path) -> None:
+    """The second is refused and told what to do; the first is searched and followed as before."""
+    name = follower(library).layout.shape.name
+    taken = "another database under the name .* set `qdrant.name` to another name"
+    with opened([qdrant], tmp_path / "b.db", name, seconds=10) as other:
+        save(other, "ants", "Ants of another house.")
+        with pytest.raises(EngineTaken, match=taken):
+            other.reindex()
+        assert other.lag() is None  # nothing is kept for a cluster that is not ours
+        answer = other.search("ants carry leaves")
+        assert found(other.search("Ants")) == ["ants"]  # by its name, from the database
+        assert named(answer) >= {Lane.LEXICAL}
+        assert all(re.search(taken, one.reason) for one in answer.degraded)
+        assert [one.path for one in other.check()] == ["Qdrant"]
+    in_step(library)
+    assert found(library.search("leaves", mode="lexical")) == ["ants"]
+    with opened([qdrant], tmp_path / "b.db", seconds=10) as other:
+        other.reindex()
+        # Whoever had a name of their own, and is given this one, is refused, too.
+        save(other, "bees", "Bees of another house.")
+        in_step(other)
+    with opened([qdrant], tmp_path / "b.db", name, seconds=10) as other:
+        save(other, "cats", "Cats of another house.")
+        lag = other.lag()
+        assert lag is not None and lag.changes
+        assert not follower(other).drain(1)
+        assert re.search(taken, follower(other).trouble or "")
+    in_step(library)
+    assert library.check() == []
+
+
 def test_owners_are_kept_apart(library: Library) -> None:
     """A tenant finds their own, by words and by meaning."""
     from twolane.model.scope import Scope
@@ -284,16 +316,17 @@ def test_three_nodes_lose_one_under_load(tmp_path: Path) -> None:
         with ThreadPoolExecutor(3) as threads:
             tasks = [threads.submit(one) for one in (search, search, write)]
             try:
-                time.sleep(2)
+                time.sleep(1)
                 # The first address is the one that is asked first.
                 nodes[0].send(signal.SIGKILL)
-                time.sleep(4)
+                time.sleep(2.5)
                 nodes[0].start()
-                time.sleep(2)
+                time.sleep(1)
                 nodes[1].send(signal.SIGSTOP)
-                time.sleep(3)
+                # Longer than an answer may take.
+                time.sleep(2.5)
                 nodes[1].send(signal.SIGCONT)
-                time.sleep(2)
+                time.sleep(1)
             finally:
                 stop.set()
             for task in tasks:

@@ -86,19 +86,10 @@ def sample(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Sample:
     """Ask the library, which `open_settings` opened, everything that calibration needs."""
-    status = library.status()
-    if status.generation is None or status.degraded:
-        reasons = [one.reason for one in status.degraded]
-        raise EmbedderUnavailable(
-            f"similarities cannot be calibrated without vectors: {'; '.join(reasons)}"
-        )
-    if status.progress.pending or status.progress.failed:
-        raise BadInput(
-            f"{status.progress.pending + status.progress.failed} passages have no vector yet; "
-            "complete them with `twolane embed`, then calibrate"
-        )
+    space = complete_space(library, "similarities cannot be calibrated")
     names = names_by_id(library)
-    depth = min(max(status.stats.documents, 1), DEEPEST)
+    documents = library.status().stats.documents
+    depth = min(max(documents, 1), DEEPEST)
     relevant: list[float] = []
     irrelevant: list[float] = []
     unseen = [0, 0]
@@ -110,17 +101,31 @@ def sample(
         if len(far) == DEEPEST:
             missed = sum(grade >= 1 for grade in query.grades.values()) - sum(marks)
             unseen[0] += missed
-            unseen[1] += status.stats.documents - DEEPEST - missed
+            unseen[1] += documents - DEEPEST - missed
         progress(number + 1, len(golden.queries))
     return Sample(
         golden=golden.name,
         queries=len(golden.queries),
         corpus=library.digest(),
-        space=status.generation.space,
+        space=space,
         relevant=tuple(relevant),
         irrelevant=tuple(irrelevant),
         unseen=(unseen[0], unseen[1]),
     )
+
+
+def complete_space(library: Library, cannot: str) -> Space:
+    """The space of a library's vectors; an error that begins so if any is missing."""
+    status = library.status()
+    if status.generation is None or status.degraded:
+        reasons = "; ".join(one.reason for one in status.degraded)
+        raise EmbedderUnavailable(f"{cannot} without vectors: {reasons}")
+    if status.progress.missing:
+        raise BadInput(
+            f"{cannot} while {status.progress.missing} passages have no vector; "
+            "complete them with `twolane embed`"
+        )
+    return status.generation.space
 
 
 def calibrate(samples: Sequence[Sample], *, keep: float | None = None) -> Calibration:

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from twolane import BadInput, EmbedderUnavailable, Library, Space
-from twolane.evaluation.calibration import names_by_id
+from twolane import BadInput, Library, Space
+from twolane.evaluation.calibration import complete_space, names_by_id
 from twolane.evaluation.files import write_text
 from twolane.evaluation.fitting import (
     BASES,
@@ -78,15 +78,7 @@ def ask_set(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Asked:
     """The candidates of every query of a set, with their features and grades."""
-    status = library.status()
-    if status.generation is None or status.degraded:
-        reasons = "; ".join(one.reason for one in status.degraded)
-        raise EmbedderUnavailable(f"a ranking cannot be fitted without vectors: {reasons}")
-    if status.progress.missing:
-        raise BadInput(
-            f"{status.progress.missing} passages have no vector yet; "
-            "complete them with `twolane embed`, then fit"
-        )
+    space = complete_space(library, "a ranking cannot be fitted")
     names = names_by_id(library)
     queries = []
     for number, query in enumerate(golden.queries):
@@ -101,7 +93,7 @@ def ask_set(
     sample = library.vector_sample(SAMPLE)
     return Asked(
         FitSet(golden.name, tuple(queries), weight, group, tells_chances),
-        status.generation.space,
+        space,
         usual_in(sample, _ANYWHERE),
         library.reranker,
     )

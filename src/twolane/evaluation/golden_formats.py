@@ -116,12 +116,7 @@ def _is_grades(value: object) -> bool:
 
 _TEXT = _Kind("a text", _is_text, str, None)
 _FLAG = _Kind("true or false", lambda value: isinstance(value, bool), bool, False)
-_TEXTS = _Kind(
-    "a list of texts",
-    lambda value: isinstance(value, list) and all(map(_is_text, value)),
-    tuple,
-    (),
-)
+_TEXTS = _Kind("a list of texts", lambda value: _is_list(value, _is_text), tuple, ())
 _GRADES = _Kind(
     "an object of whole numbers by document", _is_grades, lambda value: tuple(value.items()), ()
 )

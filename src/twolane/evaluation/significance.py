@@ -40,24 +40,12 @@ def mean_interval(
 
     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
     """
-    import numpy as np
-
-    data = _checked(values)
     if not 0 < level < 1:
         raise BadInput(f"a level of {level} is no level; use a share such as 0.95")
-    means = _resampled(data, resamples, np.random.default_rng(seed))
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return Interval(float(data.mean()), float(low), float(high), level)
+    return _bootstrap([values], resamples, level, seed)
 
 
-def pooled(
-    sets: Sequence[Sequence[float]],
-    *,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Interval | None:
+def pooled(sets: Sequence[Sequence[float]]) -> Interval | None:
     """The mean of the means of several sets; each set counts the same, however many queries it has.
 
     None if there is no set.
@@ -66,16 +54,7 @@ def pooled(
     how far other queries to these collections could move the mean, not other collections.
     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
     """
-    import numpy as np
-
-    if not sets:
-        return None
-    generator = np.random.default_rng(seed)
-    drawn = [_resampled(_checked(values), resamples, generator) for values in sets]
-    tail = (1 - level) / 2
-    low, high = np.quantile(np.mean(drawn, axis=0), [tail, 1 - tail])
-    estimate = float(np.mean([np.mean(values) for values in sets]))
-    return Interval(estimate, float(low), float(high), level)
+    return _bootstrap(sets, RESAMPLES, 0.95, 0) if sets else None
 
 
 def difference_interval(
@@ -120,6 +99,19 @@ def randomisation_test(
         signs = 1 - 2 * generator.integers(0, 2, (rows, count), dtype=np.int8)
         extreme += int(np.count_nonzero(np.abs(signs @ data) >= observed))
     return (extreme + 1) / (samples + 1)
+
+
+def _bootstrap(
+    sets: Sequence[Sequence[float]], resamples: int, level: float, seed: int
+) -> Interval:
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    drawn = [_resampled(_checked(values), resamples, generator) for values in sets]
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.mean(drawn, axis=0), [tail, 1 - tail])
+    estimate = float(np.mean([np.mean(values) for values in sets]))
+    return Interval(estimate, float(low), float(high), level)
 
 
 def _resampled(

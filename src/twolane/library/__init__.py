@@ -31,7 +31,6 @@ from twolane.library.adapters import (
     open_stores,
     restore_backup,
     schema_of,
-    why_silent,
     with_threshold,
 )
 from twolane.library.asking import Questions
@@ -844,10 +843,6 @@ class Library:
         """A name for all that a search can see; another one whenever any of it changes."""
         return revision(self._stores)
 
-    def check_embedder(self) -> str | None:
-        """Why meaning does not work, or None if a query can be embedded."""
-        return why_silent(self._embedders)
-
     @property
     def location(self) -> str:
         """Where the library is kept, as it may be shown to anybody."""
@@ -988,7 +983,7 @@ class Library:
     def _saver(self) -> Saver:
         from twolane.ingest.saving import Saver
 
-        return Saver(self._stores.documents, self.settings)
+        return Saver(self._stores.documents, self.settings, snapshot=self._stores.snapshot)
 
 
 def _listed(ids: Ids) -> list[str]:

@@ -21,6 +21,7 @@
     │   ├── DatabaseGone              the file was deleted or replaced while it was open
     │   ├── StoreBusy                 another process holds the database; try again
     │   ├── EngineUnavailable         what searches beside the database does not answer; others do
+    │   │   └── EngineTaken           what it holds under this name is of another database
     │   └── TooSlow                   the time that a question may take is over; ask for less
     ├── EmbedderError                 the embedder could not do its work
     │   ├── EmbedderUnavailable       the model or its package is not installed or does not load
@@ -209,6 +210,10 @@ class StoreBusy(StoreError):
 
 class EngineUnavailable(StoreError):
     """What searches beside the database does not answer; a search goes on without its lanes."""
+
+
+class EngineTaken(EngineUnavailable):
+    """What searches beside the database holds another one under the same name."""
 
 
 class TooSlow(StoreError):

@@ -54,6 +54,12 @@ class Outbox(Protocol):
     def is_on(self) -> bool:
         """Whether changes are recorded."""
 
+    def identity(self) -> str:
+        """A name that no other database has, by which the other engine knows this one.
+
+        It is empty while changes are not recorded; a copy of the file has it, too.
+        """
+
     def switch(self, *, on: bool) -> None:
         """Begin to record changes, or stop and forget those that wait."""
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from twolane.embedding.chat.asking import ask_chat
-from twolane.embedding.chat.prompts import prompt_of
+from twolane.embedding.chat.asking import ask_chat, prompt_of
 from twolane.embedding.stages import Stage
 from twolane.ingest.chunking import estimate_tokens, plain
 from twolane.ingest.chunking.splitting import longest_beginning

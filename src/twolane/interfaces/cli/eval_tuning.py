@@ -23,11 +23,7 @@ from twolane.interfaces.cli.eval_options import (
     say_stored,
     settings_of,
 )
-from twolane.interfaces.cli.opening import (
-    GoldenCall,
-    SuiteCall,
-    settings_file,
-)
+from twolane.interfaces.cli.opening import GoldenCall, SuiteCall
 from twolane.interfaces.cli.output import steps_bar
 from twolane.interfaces.wire import evaluation as wire
 from twolane.model.errors import BadInput
@@ -153,14 +149,14 @@ def calibrate(
                 samples.append(calibration.sample(one, library, steps.show))
         found = calibration.calibrate(samples, keep=keep)
     file = calibration.save_calibration(found, runs)
-    change = _write(settings_file(loaded), found.proposed) if write else None
+    change = _write(loaded.file, found.proposed) if write else None
     if call.as_json:
         output.say_json(wire.calibration(found, file, change))
         return
     _tell_calibrate(found, keep)
     say_stored(file, quiet=call.quiet)
     if change is not None:
-        _tell_change(settings_file(loaded), change, quiet=call.quiet)
+        _tell_change(loaded.file, change, quiet=call.quiet)
     elif not call.quiet:
         output.say(f"--write puts {_SETTING} into your settings file.")
 

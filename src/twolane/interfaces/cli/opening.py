@@ -136,11 +136,6 @@ def load_settings(
     return Settings.load(arguments={**(others or {}), "db": db})
 
 
-def settings_file(loaded: Loaded) -> Path:
-    """The file that settings came from, or the one that they are looked for in."""
-    return loaded.file
-
-
 def for_mode(settings: Settings, mode: Mode) -> Settings:
     """The settings for searches of this mode: words and letters need no model."""
     by_words = mode in (Mode.LEXICAL, Mode.EXACT)

@@ -12,7 +12,7 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.opening import Call, open_library, settings_file
+from twolane.interfaces.cli.opening import Call, open_library
 from twolane.interfaces.cli.output import duration
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
@@ -168,7 +168,7 @@ def doctor(
     except BadSetting as error:
         checkup.add("settings", str(error), well=False)
     else:
-        file = settings_file(loaded)
+        file = loaded.file
         checkup.add("settings", str(file) if file.is_file() else f"defaults; no file {file}")
         checkup.examine(loaded.settings)
     if call.as_json:
@@ -276,7 +276,7 @@ def settings(
     # A place that is not set is where it is by default.
     places = {"db": database_place(loaded.settings), "cache": cache_path(loaded.settings)}
     values = {**loaded.settings.flat(), **places}
-    file = settings_file(loaded)
+    file = loaded.file
     if call.as_json:
         rows = [
             (name, values[name], loaded.origins[name], one.metadata["meaning"])

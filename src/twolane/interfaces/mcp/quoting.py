@@ -41,9 +41,9 @@ def line(text: str, tokens: int = NAME_TOKENS) -> str:
     return bounded(" ".join(seen(text[: tokens * 40]).split()), tokens)
 
 
-def name(text: str, tokens: int = NAME_TOKENS) -> str:
+def name(text: str) -> str:
     """A title or heading on one line; square brackets are left to ids."""
-    return line(text, tokens).replace("[", "(").replace("]", ")")
+    return line(text).replace("[", "(").replace("]", ")")
 
 
 def id(text: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 import psycopg
 
 from twolane.model.errors import NewerSchema, NoDatabase, NotADatabase, StoreError
-from twolane.model.values import dataclass
 
 Connection = psycopg.Connection[Any]
 

@@ -36,8 +36,8 @@ ENGINE = Engine(
         ' id text COLLATE "C" NOT NULL,'
         " at double precision NOT NULL DEFAULT extract(epoch FROM clock_timestamp()))",
         "CREATE TABLE outbox_turns(number bigint NOT NULL, worker text NOT NULL,"
-        " until double precision NOT NULL)",
-        "INSERT INTO outbox_turns VALUES (0, '', 0)",
+        " until double precision NOT NULL, identity text NOT NULL)",
+        "INSERT INTO outbox_turns VALUES (0, '', 0, gen_random_uuid())",
         *(
             f"CREATE FUNCTION outbox_{table}() RETURNS trigger LANGUAGE plpgsql AS"
             f" $$ BEGIN {records} RETURN NULL; END $$"

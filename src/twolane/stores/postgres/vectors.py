@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pgvector import Vector as Written
@@ -17,7 +18,6 @@ from pgvector import Vector as Written
 from twolane.embedding.vector_checks import check_query
 from twolane.model.candidate import NearChunk, Neighbour
 from twolane.model.scope import Scope
-from twolane.model.values import dataclass
 from twolane.ports.vectors import Mean, NewVector, PassageVector
 from twolane.stores.postgres.conditions import FEW, Demands
 from twolane.stores.postgres.migrating import SCHEMA

@@ -52,4 +52,4 @@ def follower_of(stores: Stores, cluster: Cluster, shape: Shape) -> Follower:
     """What keeps the cluster in step with the stores."""
     if stores.outbox is None:
         raise StoreError("this store has no outbox, by which Qdrant could follow it")
-    return Follower(stores, stores.outbox, cluster, Layout(cluster, shape))
+    return Follower(stores, stores.outbox, cluster, Layout(cluster, shape, stores.outbox.identity))

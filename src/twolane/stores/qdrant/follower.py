@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +16,6 @@ from qdrant_client import QdrantClient, models
 
 from twolane.model.errors import BadInput, EngineUnavailable, TwolaneError
 from twolane.model.scope import ANYWHERE, EVERYBODY
-from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Part
 from twolane.ports.outbox import Lag, Outbox
@@ -37,6 +39,8 @@ _PARTS = frozenset({Part.TEXT, Part.CHUNKS})
 _LEASE_SECONDS = 60.0
 # Writing may take longer than a search may wait.
 _WRITE_SECONDS = 30
+# So many batches are on their way to the cluster at a time while it is built anew.
+_SENDERS = 2
 # So many points are sent at a time; a long document has many.
 _POINTS = 500
 # How often the outbox is looked at, and how long a cluster is left alone that did not answer.
@@ -166,23 +170,32 @@ class Follower:
         Searches and changes go on meanwhile: what changes is written to old and new ones.
         The old ones are kept, in step, until the next build.
         """
+        # Nothing is recorded for a cluster that holds another database.
+        before = self.layout.builds()
         self._outbox.switch(on=True)
         number = self._outbox.number()
-        before = self.layout.builds()
         # What a build left behind that did not end, and the one before the last.
         self.layout.drop(set(before.all) - set(before.asked.values()))
-        fresh = [self.layout.make(None, number)]
-        fresh += [
-            self.layout.make(one.number, number, one.space.dimensions)
+        words = self.layout.make(None, number)
+        dense = [
+            self.layout.make(one.number, number, one.space.dimensions, to_fill=True)
             for one in self._stores.vectors.generations()
         ]
+        fresh = [words, *dense]
         builds = self.layout.builds()
         ids = self._ids()
         done = 0
-        for some in _batches(ids, self.layout.shape.batch):
-            self._write(some, self._outbox.number(), builds, fresh)
-            done += len(some)
-            on_batch(done, len(ids))
+        # The next documents are read while the last ones are written.
+        with ThreadPoolExecutor(_SENDERS, "qdrant-build") as senders:
+            sent: deque[Future[int]] = deque()
+            for some in (*_batches(ids, self.layout.shape.batch), ()):
+                if some:
+                    made = self._made(some, self._outbox.number(), builds, fresh)
+                    sent.append(senders.submit(self._send, made))
+                while sent and (len(sent) > _SENDERS or not some):
+                    done += sent.popleft().result()
+                    on_batch(done, len(ids))
+        self.layout.finish(words, dense)
         self.layout.ask_for(fresh, builds)
         return done
 
@@ -200,29 +213,14 @@ class Follower:
         self, ids: Sequence[str], number: int, builds: Builds, targets: Iterable[str]
     ) -> None:
         """Write documents as they are now, or that they are gone, and never over newer ones."""
-        names = list(targets)
-        there = self._points(ids, number, builds.of(None, names), names, builds)
-        gone = sorted(set(ids) - there.live)
-        for name in builds.of(None, names):
-            self._upsert(
-                name, [*there.points[name], *(tombstone(id, number) for id in gone)], number
-            )
-        for name in names:
-            if builds.all[name].generation is not None:
-                self._upsert(name, there.points[name], number)
-                self._delete_older(name, ids, number)
-        late = self._overtaken(ids, number, builds.of(None, names))
-        if late:
-            self._outbox.again(late)
+        self._send(self._made(ids, number, builds, targets))
 
-    def _points(
-        self,
-        ids: Sequence[str],
-        number: int,
-        words: Sequence[str],
-        names: Sequence[str],
-        builds: Builds,
+    def _made(
+        self, ids: Sequence[str], number: int, builds: Builds, targets: Iterable[str]
     ) -> _Made:
+        """What is to be written of documents, read now, after the number was drawn."""
+        names = list(targets)
+        words = builds.of(None, names)
         stored = self._stores.documents.get(ids, ANYWHERE, _PARTS)
         streams = self._outbox.streams(ids)
         average = sum(
@@ -231,8 +229,9 @@ class Follower:
         live = sorted(set(stored) & set(streams))
         carried = {id: traits(stored[id], streams[id], number) for id in live}
         points: dict[str, list[models.PointStruct]] = {}
-        for name in words:
-            points[name] = [words_point(carried[id], streams[id], average) for id in live]
+        if words:
+            told = [words_point(carried[id], streams[id], average) for id in live]
+            points |= dict.fromkeys(words, told)
         for generation in {builds.all[name].generation for name in names} - {None}:
             assert generation is not None
             vectors = self._stores.vectors.get(generation, live)
@@ -241,9 +240,24 @@ class Follower:
                 for id in live
                 for point in passage_points(carried[id], generation, vectors.get(id, ()))
             ]
-            for name in builds.of(generation, names):
-                points[name] = made
-        return _Made(frozenset(live), points)
+            points |= dict.fromkeys(builds.of(generation, names), made)
+        return _Made(tuple(ids), number, frozenset(live), tuple(words), points)
+
+    def _send(self, made: _Made) -> int:
+        """Write points over older ones, and drop what else is older of their documents.
+
+        How many documents that were.
+        """
+        gone = [tombstone(id, made.number) for id in sorted(set(made.ids) - made.live)]
+        for name in made.words:
+            self._upsert(name, [*made.points[name], *gone], made.number)
+        for name in made.points.keys() - set(made.words):
+            self._upsert(name, made.points[name], made.number)
+            self._delete_older(name, made.ids, made.number)
+        late = self._overtaken(made.ids, made.number, made.words)
+        if late:
+            self._outbox.again(late)
+        return len(made.ids)
 
     def _upsert(self, name: str, points: Sequence[models.PointStruct], number: int) -> None:
         def write(client: QdrantClient) -> None:
@@ -298,7 +312,7 @@ class Follower:
         ids = self._ids()
         wrong: list[str] = []
         for some in _batches(ids, _RANGE):
-            made = self._points(some, 0, builds.of(None, names), names, builds)
+            made = self._made(some, 0, builds, names)
             for name in names:
                 wrong += _different(made.points.get(name, ()), self._digests(name, some))
         known = set(ids)
@@ -330,9 +344,15 @@ class Follower:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """Points as they should be, by collection, and the documents that can be found."""
+    """Points of documents as they should be, by collection, as of a number.
 
+    `live` are those of the documents that can be found, `words` the collections with words.
+    """
+
+    ids: tuple[str, ...]
+    number: int
     live: frozenset[str]
+    words: tuple[str, ...]
     points: Mapping[str, Sequence[models.PointStruct]]
 
 

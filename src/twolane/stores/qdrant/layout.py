@@ -7,19 +7,27 @@ They are asked by aliases, so that a new build takes over at once, and the old o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import field
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from qdrant_client import QdrantClient, models
 
-from twolane.model.values import dataclass
+from twolane.model.errors import EngineTaken
 from twolane.stores.qdrant.cluster import Cluster
 
 WORDS = "words"
 TERMS = "terms"
 
+# What a collection is made from stands in its metadata, under this key.
+DATABASE = "database"
+# How long searches believe that the collections are those of their database.
+_SURE_SECONDS = 10.0
+
 # Making a collection takes the agreement of the nodes.
 _SECONDS = 60
+# How often it is looked whether an index is done.
+_POLL_SECONDS = 0.2
 
 _KEYWORDS = ("collection", "document", "folders", "kind", "languages", "parts", "tags")
 _NUMBERS = ("created", "updated", "used")
@@ -77,21 +85,33 @@ class Builds:
 class Layout:
     """Makes, names and drops the collections of one library."""
 
-    def __init__(self, cluster: Cluster, shape: Shape) -> None:
+    def __init__(self, cluster: Cluster, shape: Shape, identity: Callable[[], str]) -> None:
+        """`identity` names the database, and every collection that is made from it."""
         self._cluster = cluster
         self.shape = shape
+        self._identity = identity
+        self._own: set[str] = set()
+        self._look_again = 0.0
         self._name = re.compile(rf"{re.escape(shape.name)}-(words|g\d+)-(\d+)")
 
     def alias(self, generation: int | None) -> str:
         """What the words, or the vectors of a generation, are asked by."""
         return f"{self.shape.name}-{_holds(generation)}"
 
+    def asked(self, generation: int | None) -> str:
+        """The alias, for whoever searches; EngineTaken if it may name another database's."""
+        if time.monotonic() >= self._look_again:
+            self.builds()
+            self._look_again = time.monotonic() + _SURE_SECONDS
+        return self.alias(generation)
+
     def builds(self) -> Builds:
-        """The collections that are there."""
+        """The collections that are there; EngineTaken if some of them are another database's."""
 
         def look(client: QdrantClient) -> Builds:
             names = [one.name for one in client.get_collections().collections]
             found = {name: match for name in names if (match := self._name.fullmatch(name))}
+            self._require_own(client, found.keys() - self._own)
             return Builds(
                 {name: Build(match[1], int(match[2])) for name, match in found.items()},
                 {
@@ -103,8 +123,13 @@ class Layout:
 
         return self._cluster.ask(look)
 
-    def make(self, generation: int | None, number: int, dimensions: int = 0) -> str:
-        """Make a collection for the words, or the vectors of a generation; its name."""
+    def make(
+        self, generation: int | None, number: int, dimensions: int = 0, *, to_fill: bool = False
+    ) -> str:
+        """Make a collection for the words, or the vectors of a generation; its name.
+
+        One that is made `to_fill` has no index of its vectors before `finish`.
+        """
         name = f"{self.alias(generation)}-{number}"
 
         def create(client: QdrantClient) -> None:
@@ -121,6 +146,8 @@ class Layout:
                 write_consistency_factor=shape.write_consistency,
                 on_disk_payload=True,
                 quantization_config=None if generation is None else self._quantised(),
+                optimizers_config=_UNINDEXED if to_fill else None,
+                metadata={DATABASE: self._identity()},
                 timeout=_SECONDS,
             )
 
@@ -131,6 +158,30 @@ class Layout:
         self._cluster.ask(create, seconds=_SECONDS)
         self._cluster.ask(index, seconds=_SECONDS)
         return name
+
+    def finish(self, words: str, names: Iterable[str]) -> None:
+        """Index the vectors of collections that were made to be filled, and wait for the end.
+
+        `words` is a collection that was not, and so has what the cluster does by itself.
+        """
+
+        def index(client: QdrantClient) -> None:
+            usual = client.get_collection(words).config.optimizer_config.indexing_threshold
+            for name in filled:
+                client.update_collection(
+                    name,
+                    optimizers_config=models.OptimizersConfigDiff(indexing_threshold=usual),
+                    timeout=_SECONDS,
+                )
+
+        def is_busy(client: QdrantClient) -> bool:
+            statuses = [client.get_collection(name).status for name in filled]
+            return models.CollectionStatus.YELLOW in statuses
+
+        filled = list(names)
+        self._cluster.ask(index, seconds=_SECONDS)
+        while self._cluster.ask(is_busy, seconds=_SECONDS):
+            time.sleep(_POLL_SECONDS)
 
     def ask_for(self, names: Iterable[str], builds: Builds) -> None:
         """Let the aliases name these collections from now on, all at once."""
@@ -158,6 +209,18 @@ class Layout:
 
         self._cluster.ask(delete, seconds=_SECONDS)
 
+    def _require_own(self, client: QdrantClient, names: Iterable[str]) -> None:
+        for name in names:
+            made_of = (client.get_collection(name).config.metadata or {}).get(DATABASE)
+            if made_of != self._identity():
+                raise EngineTaken(
+                    f"Qdrant holds another database under the name {self.shape.name!r}; set "
+                    "`qdrant.name` to another name, or delete the collections "
+                    f"{self.shape.name}-* in Qdrant if nothing needs them, and then run: "
+                    "twolane db reindex --into qdrant"
+                )
+            self._own.add(name)
+
     def _dense(self, generation: int, dimensions: int) -> dict[str, models.VectorParams]:
         # Vectors are of unit length, so that the dot product is the cosine.
         return {
@@ -178,6 +241,9 @@ class Layout:
             )
         return None
 
+
+# An index that grows with the collection would be built again and again.
+_UNINDEXED = models.OptimizersConfigDiff(indexing_threshold=0)
 
 _SPARSE = models.SparseVectorParams(modifier=models.Modifier.IDF)
 

@@ -57,9 +57,10 @@ class QdrantLexical:
                 number = term_number(term)
                 weights[number] = max(weights.get(number, 0.0), word.weight)
         query = models.SparseVector(indices=list(weights), values=list(weights.values()))
+        collection = self._layout.asked(None)
         found = self._cluster.ask(
             lambda client: client.query_points(
-                self._layout.alias(None),
+                collection,
                 query=query,
                 using=TERMS,
                 query_filter=filter,
@@ -85,9 +86,10 @@ class QdrantLexical:
             return {}
         points = [words_id(id) for id in ids]
         try:
+            collection = self._layout.asked(None)
             found = self._cluster.ask(
                 lambda client: client.retrieve(
-                    self._layout.alias(None),
+                    collection,
                     points,
                     with_payload=_SHOWN,
                     consistency=self._layout.shape.consistency,

@@ -8,6 +8,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -36,6 +37,8 @@ def passage_id(document: str, position: int) -> str:
     return str(uuid5(NAMESPACE_OID, f"{document}\n{position}"))
 
 
+# Few words make up most of any text.
+@lru_cache(maxsize=1 << 16)
 def term_number(term: str) -> int:
     """The number of a term in sparse vectors; two in a million terms or so share theirs."""
     return zlib.crc32(term.encode())
@@ -66,17 +69,16 @@ def words_point(
     """The words of a document: how much each weighs in it, and the streams that are counted."""
     payload = {**carried, "streams": list(streams.fields)}
     payload["digest"] = _digest(payload)
-    counts: Counter[str] = Counter()
+    counts: dict[int, int] = {}
     length = 0
     for weight, stream in zip(_WEIGHTS, streams.fields, strict=True):
-        for term, count in Counter(stream.split()).items():
-            counts[term] += weight * count
-            length += count
+        terms = stream.split()
+        length += len(terms)
+        for term, count in Counter(terms).items():
+            number = term_number(term)
+            counts[number] = counts.get(number, 0) + weight * count
     norm = _K1 * (1 - _B + _B * length / (average_length or 1.0))
-    weights: dict[int, float] = {}
-    for term, count in counts.items():
-        number = term_number(term)
-        weights[number] = max(weights.get(number, 0.0), count * (_K1 + 1) / (count + norm))
+    weights = {number: count * (_K1 + 1) / (count + norm) for number, count in counts.items()}
     vector = models.SparseVector(indices=list(weights), values=list(weights.values()))
     return models.PointStruct(
         id=words_id(carried["document"]), vector={TERMS: vector}, payload=payload

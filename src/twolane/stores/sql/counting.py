@@ -146,9 +146,11 @@ class Counted:
         self, session: Session, terms: Iterable[Term], owner: str | None
     ) -> dict[Term, int]:
         """How many of the owner's documents hold each term, or one that begins with it."""
+        wanted = list(dict.fromkeys(terms))
+        if not wanted:
+            return {}
         said = self.said(session, owner)
         known = said.document_frequency
-        wanted = list(dict.fromkeys(terms))
         missing = [term for term in wanted if term not in known]
         if missing:
             known.update(self._engine.frequencies(session, missing, said))

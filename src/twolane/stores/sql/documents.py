@@ -23,8 +23,8 @@ from twolane.text.tokens import fold
 
 _COLLECTIONS = """
 SELECT name, root, kind, include, exclude, description FROM collections
-WHERE CAST(:owner AS text) IS NULL OR row IN
-    (SELECT collection FROM documents WHERE owner = :owner AND NOT deleted)
+WHERE CAST(? AS text) IS NULL OR row IN
+    (SELECT collection FROM documents WHERE owner = ? AND NOT deleted)
 ORDER BY name"""
 
 _CHUNKS = """
@@ -104,7 +104,7 @@ class SqlDocuments:
     def collections(self, scope: Scope = EVERYBODY) -> Sequence[Collection]:
         """All collections, by name; for an owner, those that hold a document of theirs."""
         with self._db.reading(scope) as session:
-            found = session.rows(_COLLECTIONS, {"owner": scope.owner})
+            found = session.known(_COLLECTIONS, (scope.owner, scope.owner))
         texts = self._engine.texts
         return [
             Collection(

@@ -15,7 +15,7 @@ from twolane.stores.sql.session import Database, Session
 
 _TAKE = "SELECT seq, id FROM outbox ORDER BY seq LIMIT ?"
 
-# One row is both the lease of the worker and the counter of turns.
+# One row is the lease of the worker, the counter of turns and the name of the database.
 _TURN = """
 UPDATE outbox_turns SET number = {next}, worker = :worker, until = :until
 WHERE worker = :worker OR until < :now RETURNING number"""
@@ -57,6 +57,13 @@ class SqlOutbox:
         """Whether changes are recorded."""
         with self._db.reading() as session:
             return bool(session.rows(self._engine.there))
+
+    def identity(self) -> str:
+        """A name that no other database has; empty while changes are not recorded."""
+        if not self.is_on():
+            return ""
+        with self._db.reading() as session:
+            return str(session.rows("SELECT identity FROM outbox_turns")[0][0])
 
     def switch(self, *, on: bool) -> None:
         """Begin to record changes, or stop and forget those that wait."""

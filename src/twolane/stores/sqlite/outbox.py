@@ -38,8 +38,8 @@ ENGINE = Engine(
         "CREATE TABLE outbox(seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL,"
         " at REAL NOT NULL DEFAULT (unixepoch('subsec')))",
         "CREATE TABLE outbox_turns(number INTEGER NOT NULL, worker TEXT NOT NULL,"
-        " until REAL NOT NULL)",
-        "INSERT INTO outbox_turns VALUES (0, '', 0)",
+        " until REAL NOT NULL, identity TEXT NOT NULL)",
+        "INSERT INTO outbox_turns VALUES (0, '', 0, lower(hex(randomblob(16))))",
         *(
             f"CREATE TRIGGER {name} AFTER {event} BEGIN {action}; END"
             for name, (event, action) in _TRIGGERS.items()
