@@ -9,7 +9,7 @@ import pytest
 from tests.builders import Clock, embed, prepared, put, unit
 from twolane.model.document import Batch
 from twolane.model.scope import Scope
-from twolane.model.space import Failure, Pending, Progress
+from twolane.model.space import Failure, Jobs, Pending, Progress
 from twolane.ports import Stores
 from twolane.ports.vectors import NewVector
 
@@ -180,12 +180,25 @@ class TestFailures:
 def test_workers_are_those_that_hold_a_lease(store: Stores, generation: int) -> None:
     """Who claimed work is known by name until it is done or given back."""
     put(store, prepared("a", "ant\n\nbee"))
-    assert list(store.queue.progress(generation).workers) == []
+    assert list(store.queue.jobs(generation).workers) == []
     store.queue.claim(generation, worker="w2", limit=1, seconds=60)
     store.queue.claim(generation, worker="w1", limit=1, seconds=60)
-    assert list(store.queue.progress(generation).workers) == ["w1", "w2"]
+    assert list(store.queue.jobs(generation).workers) == ["w1", "w2"]
     store.queue.release(generation, "w1")
-    assert list(store.queue.progress(generation).workers) == ["w2"]
+    assert list(store.queue.jobs(generation).workers) == ["w2"]
+
+
+def test_jobs_tell_what_was_given_up_and_how_fast_it_went(store: Stores, generation: int) -> None:
+    """Of passages that failed only those count that are not tried again by themselves."""
+    first, second = prepared("a", "ant"), prepared("b", "bee")
+    put(store, first, second)
+    assert store.queue.jobs(generation) == Jobs()
+    store.queue.complete(generation, (), rate=7.5)
+    store.queue.fail(generation, first.chunks[0].content_hash, "no", retry_in=100)
+    assert store.queue.jobs(generation).abandoned == 0
+    store.queue.fail(generation, second.chunks[0].content_hash, "no", retry_in=None)
+    told = store.queue.jobs(generation)
+    assert (told.abandoned, told.rate) == (1, 7.5)
 
 
 class TestTimes:
@@ -319,7 +332,7 @@ class TestTries:
         store.queue.fail(generation, held.chunks[0].content_hash, "never", retry_in=None)
         clock.pass_time(10**9)
         assert claimed(store, generation) == []
-        assert store.queue.progress(generation).due is None
+        assert store.queue.jobs(generation).due is None
         assert store.queue.progress(generation) == Progress(0, 0, 1, 1)
         assert store.queue.progress(generation, detail=True).failures["a"].next_try is None
 
@@ -351,18 +364,18 @@ class TestDue:
     def test_nothing_is_waited_for(self, store: Stores, generation: int) -> None:
         """Without leases and failures nobody waits."""
         put(store, prepared("a", "ant"))
-        assert store.queue.progress(generation).due is None
+        assert store.queue.jobs(generation).due is None
 
     def test_the_soonest_counts(self, store: Stores, generation: int, clock: Clock) -> None:
         """A lease and a failure end at their times; what is over is due now."""
         held = prepared("a", "ant\n\nbee")
         put(store, held)
         store.queue.fail(generation, held.chunks[0].content_hash, "no", retry_in=100)
-        assert store.queue.progress(generation).due == pytest.approx(100)
+        assert store.queue.jobs(generation).due == pytest.approx(100)
         store.queue.claim(generation, worker="w", limit=1, seconds=40)
-        assert store.queue.progress(generation).due == pytest.approx(40)
+        assert store.queue.jobs(generation).due == pytest.approx(40)
         clock.pass_time(150)
-        assert store.queue.progress(generation).due == 0
+        assert store.queue.jobs(generation).due == 0
 
     def test_what_is_gone_is_not_waited_for(self, store: Stores, generation: int) -> None:
         """A failure of a passage that no document holds any more is nobody's business."""
@@ -370,7 +383,7 @@ class TestDue:
         put(store, held)
         store.queue.fail(generation, held.chunks[0].content_hash, "no", retry_in=100)
         put(store, prepared("a", "bee"))
-        assert store.queue.progress(generation).due is None
+        assert store.queue.jobs(generation).due is None
 
 
 def test_claiming_for_some_documents(store: Stores, generation: int) -> None:
@@ -392,7 +405,7 @@ class TestClocks:
         clock.pass_time(86_400)
         assert claimed(store, generation, "ahead") == ["ant"]
         clock.pass_time(-86_400)
-        assert store.queue.progress(generation).due == 0
+        assert store.queue.jobs(generation).due == 0
         assert claimed(store, generation, "w") == ["ant"]
         assert claimed(store, generation, "another") == []
 
@@ -405,5 +418,5 @@ class TestClocks:
         clock.pass_time(30 * 86_400)
         store.queue.fail(generation, held.chunks[0].content_hash, "later", retry_in=60)
         clock.pass_time(-30 * 86_400)
-        assert store.queue.progress(generation).due == 0
+        assert store.queue.jobs(generation).due == 0
         assert claimed(store, generation) == ["ant"]

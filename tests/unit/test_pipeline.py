@@ -121,7 +121,7 @@ class TestFailures:
         for _ in range(3):
             assert fill(many, embedder, settings=settings).failed == 1
             assert fill(many, embedder, settings=settings).failed == 0, "it is not due yet"
-            due = many.queue.progress(1).due
+            due = many.queue.jobs(1).due
             if due is not None:
                 waits.append(due)
                 clock.pass_time(due)
@@ -188,7 +188,7 @@ class TestStopping:
         assert done.wait(PATIENCE)
         # It hangs for half a minute.
         assert time.perf_counter() - started < 15
-        assert list(store.queue.progress(1).workers) == []
+        assert list(store.queue.jobs(1).workers) == []
         embedder.released.set()
 
 

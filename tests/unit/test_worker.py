@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,11 +17,13 @@ from tests.embedders import Counting, Hanging, Shaky
 from tests.waiting import PATIENCE, eventually
 from twolane import Library, Settings
 from twolane.embedding.pipeline.switching import Verdict
+from twolane.embedding.pipeline.worker import Turn, Worker
 from twolane.embedding.spaces import Embedders
 from twolane.model.draft import Draft
 from twolane.model.errors import EmbedderUnavailable
 from twolane.model.space import Generation
 from twolane.ports.embedder import Embedder
+from twolane.stores.sql.queue import SqlQueue
 from twolane.stores.sqlite import open_stores
 
 Opener = Callable[..., Library]
@@ -107,6 +111,48 @@ def test_what_fails_is_tried_again(open_library: Opener, tmp_path: Path) -> None
     library.index(write_notes(tmp_path / "notes", NOTES))
     library.start_worker()
     eventually(lambda: settled(library))
+
+
+def test_a_save_makes_nobody_count_the_library(
+    open_library: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How far all the rest is takes long to count, and is not asked to embed one new document."""
+    library = open_library(Counting(), embedding={"save_seconds": 0.0})
+    library.index(write_notes(tmp_path / "notes", NOTES))
+    worker = library.start_worker()
+    assert worker.wait_idle(15)
+    counted = []
+    count = SqlQueue.progress
+
+    def noted(*asked: Any, **more: Any) -> Any:
+        counted.append(asked)
+        return count(*asked, **more)
+
+    monkeypatch.setattr(SqlQueue, "progress", noted)
+    library.save(Draft("new", title="New", body="quite new"))
+    assert worker.wait_idle(15)
+    assert not counted
+    assert settled(library) and counted
+
+
+def test_a_worker_that_finds_nothing_leaves_the_store_alone() -> None:
+    """However often it is woken, it spends a tenth of its time on looking for work."""
+    turns = []
+
+    def turn(_: Callable[[], bool]) -> Turn:
+        turns.append(time.monotonic())
+        time.sleep(0.05)
+        return Turn(None)
+
+    worker = Worker(turn, lambda: "", first_wait=0.05, longest_wait=1.0)
+    worker.start()
+    until = time.monotonic() + 1.2
+    while time.monotonic() < until:
+        worker.wake()
+        time.sleep(0.005)
+    assert worker.stop()
+    assert len(turns) >= 2
+    assert all(after - before >= 0.45 for before, after in pairwise(turns))
 
 
 def test_it_stops_promptly(open_library: Opener, tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from twolane.ingest.analysis import (
     analyzer_version,
@@ -122,11 +122,16 @@ class Saver:
         documents: DocumentStore,
         settings: Settings,
         staged: Staged | None = None,
+        snapshot: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`staged` collects the changes, if they are part of something larger."""
+        """`staged` collects the changes, if they are part of something larger.
+
+        What has to be known before they are made is read within one `snapshot`.
+        """
         self._documents = documents
         self._settings = settings
         self._staged = staged
+        self._snapshot = snapshot
 
     def in_one_transaction(
         self,
@@ -142,7 +147,8 @@ class Saver:
         left = _TRIES
         while True:
             staged = Staged(self._documents)
-            done = work(Saver(self._documents, self._settings, staged), staged)
+            with self._snapshot():
+                done = work(Saver(self._documents, self._settings, staged), staged)
             left -= 1
             try:
                 staged.commit(*((receipt(done),) if receipt else ()))
@@ -200,51 +206,27 @@ class Saver:
 
     def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Take the documents out of everything; `restore` brings them back."""
-
-        def change(document: Document) -> Amendment | None:
-            return (
-                None if document.deleted else Amendment(document.id, document.version, deleted=True)
-            )
-
-        return self._amend(ids, scope, change, expected, deleted=True)
+        return self._amend(
+            ids, scope, lambda one: _other(one, deleted=True), expected, deleted=True
+        )
 
     def restore(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Bring deleted documents back as they were."""
-
-        def change(document: Document) -> Amendment | None:
-            return (
-                Amendment(document.id, document.version, deleted=False)
-                if document.deleted
-                else None
-            )
-
-        return self._amend(ids, scope, change, expected, deleted=True)
+        return self._amend(
+            ids, scope, lambda one: _other(one, deleted=False), expected, deleted=True
+        )
 
     def archive(
         self, ids: Sequence[str], scope: Scope, expected: int | None, *, archived: bool
     ) -> list[Saved]:
         """Put the documents aside, or take them back."""
-
-        def change(document: Document) -> Amendment | None:
-            if document.archived == archived:
-                return None
-            return Amendment(document.id, document.version, archived=archived)
-
-        return self._amend(ids, scope, change, expected)
+        return self._amend(ids, scope, lambda one: _other(one, archived=archived), expected)
 
     def touch(self, ids: Sequence[str], scope: Scope, at: datetime | None) -> list[Saved]:
         """Count a use of the documents, and note when it was; this makes no new version."""
         moment = datetime.fromtimestamp((at or datetime.now(UTC)).timestamp(), UTC)
-
-        def change(document: Document) -> Amendment | None:
-            # The same report again is no second use; one that comes late is a use like any other.
-            return (
-                None
-                if document.used == moment
-                else Amendment(document.id, document.version, used=moment)
-            )
-
-        return self._amend(ids, scope, change, None, files=True)
+        # The same report again is no second use; one that comes late is a use like any other.
+        return self._amend(ids, scope, lambda one: _other(one, used=moment), None, files=True)
 
     def retag(
         self,
@@ -262,12 +244,7 @@ class Saver:
             if document.encrypted:
                 return None
             kept = [tag for tag in document.tags if fold(tag) not in gone]
-            tags = tags_of((*kept, *added))
-            return (
-                None
-                if tags == document.tags
-                else Amendment(document.id, document.version, tags=tags)
-            )
+            return _other(document, tags=tags_of((*kept, *added)))
 
         return self._amend(ids, scope, change, expected)
 
@@ -284,12 +261,7 @@ class Saver:
             return f"{after}/{below}" if fold(tag).startswith(f"{folded}/") else tag
 
         def change(document: Document) -> Amendment | None:
-            tags = tags_of(map(renamed, document.tags))
-            return (
-                None
-                if tags == document.tags
-                else Amendment(document.id, document.version, tags=tags)
-            )
+            return _other(document, tags=tags_of(map(renamed, document.tags)))
 
         where = Scope(
             owner=scope.owner, collections=scope.collections, tags=(before,), archived=True
@@ -528,6 +500,13 @@ def _stage(staged: Staged, changed: Sequence[Prepared], stored: Mapping[str, Sto
 
 def _outcome(document: Document, *, changed: bool, created: bool = False) -> Saved:
     return Saved(document.id, document.version, changed, created, document.content_hash)
+
+
+def _other(document: Document, **values: Any) -> Amendment | None:
+    """The change that gives the document these values; None if it has them already."""
+    if all(getattr(document, name) == value for name, value in values.items()):
+        return None
+    return Amendment(document.id, document.version, **values)
 
 
 def _amended(document: Document, change: Amendment | None) -> Saved:

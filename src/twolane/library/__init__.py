@@ -982,7 +982,7 @@ class Library:
     def _saver(self) -> Saver:
         from twolane.ingest.saving import Saver
 
-        return Saver(self._stores.documents, self.settings)
+        return Saver(self._stores.documents, self.settings, snapshot=self._stores.snapshot)
 
 
 def _listed(ids: Ids) -> list[str]:

@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from twolane.embedding.spaces import Background, Embedders
 from twolane.model.errors import EmbedderUnavailable, TwolaneError
 from twolane.model.space import Generation, GenerationState, Progress
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder
 from twolane.ports.generations import revision
@@ -259,7 +260,7 @@ class Embedding:
         self,
         duty: _Duty,
         *,
-        progress: Callable[[Progress], None] = lambda progress: None,
+        progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] = lambda: False,
         ids: Collection[str] | None = None,
         parallel: int | None = None,
@@ -295,12 +296,12 @@ class Embedding:
         if last is not None and time.monotonic() - last < _REVIVED_SECONDS:
             return
         self._revived[generation] = time.monotonic()
-        if self._stores.queue.progress(generation).abandoned:
+        if self._stores.queue.jobs(generation).abandoned:
             self._stores.queue.release(generation)
 
     def _wait(self, generations: Iterable[int]) -> float | None:
         """How long to wait before the rest of these can be embedded; None if there is none."""
-        due = [self._stores.queue.progress(number).due for number in generations]
+        due = [self._stores.queue.jobs(number).due for number in generations]
         waits = [wait for wait in due if wait is not None]
         return min(_LOOK_SECONDS, max(_LEAST_WAIT, min(waits))) if waits else None
 
@@ -348,7 +349,7 @@ class Embedding:
             # What was summarised is embedded in the next turn, before anything else is.
             embedded += self._summarizing.run(_by(time.monotonic() + _SLICE_SECONDS, stop))
         wait = self._wait(visited)
-        given_up = any(self._stores.queue.progress(number).abandoned for number in visited)
+        given_up = any(self._stores.queue.jobs(number).abandoned for number in visited)
         if given_up:
             wait = _REVIVED_SECONDS if wait is None else min(wait, _REVIVED_SECONDS)
         return Turn(0.0 if embedded else wait)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from twolane.model.document import digest
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,6 @@ class Progress:
     Of the failed ones, `abandoned` are not tried again until the queue is told to.
     `languages` are everybody's passages of each language, whatever their state; of one owner's a
     store may leave them out.
-    `due` is the number of seconds until a lease ends or a failed passage is due, None if nobody
-    waits for any; `workers` are those who hold a lease, whether it has run out or not.
     `rate` is how many passages a second the generation last got.
     Where they were asked for, `waiting` are the passages without a vector by document id, and
     `failures` those of the first passage that failed; `embedded` is when the last passage of a
@@ -106,8 +105,6 @@ class Progress:
     failed: int
     abandoned: int = 0
     languages: Mapping[str, int] = field(default_factory=dict, compare=False)
-    due: float | None = field(default=None, compare=False)
-    workers: tuple[str, ...] = field(default=(), compare=False)
     rate: float | None = field(default=None, compare=False)
     waiting: Mapping[str, int] = field(default_factory=dict, compare=False)
     failures: Mapping[str, Failure] = field(default_factory=dict, compare=False)
@@ -117,6 +114,22 @@ class Progress:
     def missing(self) -> int:
         """How many passages have no vector."""
         return self.pending + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """What is under way in a generation, and what failed.
+
+    `workers` are those who hold a lease, whether it has run out or not.
+    `due` is the number of seconds until a lease ends or a failed passage is due, None if nobody
+    waits for any; `abandoned` passages failed and are not tried again until the queue is told to.
+    `rate` is how many passages a second the generation last got.
+    """
+
+    workers: tuple[str, ...] = ()
+    due: float | None = None
+    abandoned: int = 0
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from twolane.model.scope import EVERYBODY, Scope
-from twolane.model.space import Pending, Progress
+from twolane.model.space import Jobs, Pending, Progress
 
 # Clocks of hosts that share a store may disagree. A lease that ends later than this, or a try that
 # is due later than that, was written by a clock that runs ahead, and binds nobody.
@@ -52,6 +52,12 @@ class EmbeddingQueue(Protocol):
         """Call `wake` soon after another process leaves work, until the store is closed.
 
         A store that is not told of it does nothing: whoever works looks by themselves, too.
+        """
+
+    def jobs(self, generation: int) -> Jobs:
+        """What is under way and what failed; this costs as much as there is of it.
+
+        Whoever embeds asks after every save, so nothing of all the rest is counted.
         """
 
     def progress(

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from twolane.embedding.centring import block, centred, same_means
@@ -19,6 +19,7 @@ from twolane.embedding.pipeline.leases import release_the_dead, retry_in, worker
 from twolane.embedding.spaces import Background, expect_model
 from twolane.model.errors import EmbedderUnavailable
 from twolane.model.space import Generation, Pending, Progress
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder, Named, Parallel, Reusing
 from twolane.ports.vectors import NewVector, VectorIndex
@@ -72,7 +73,7 @@ def fill(
     generation: Generation | None = None,
     *,
     settings: Settings = _DEFAULTS,
-    progress: Callable[[Progress], None] = lambda progress: None,
+    progress: Callable[[Progress], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
     most: int | None = None,
     ids: Collection[str] | None = None,
@@ -85,8 +86,9 @@ def fill(
     """
     chosen = generation or stores.vectors.open_generation(embedder.space)
     expect_model(embedder, chosen)
-    release_the_dead(stores.queue, chosen.number)
-    run = _Run(stores, embedder, chosen, settings, progress, stop, parallel)
+    jobs = stores.queue.jobs(chosen.number)
+    release_the_dead(stores.queue, chosen.number, jobs.workers)
+    run = _Run(stores, embedder, chosen, settings, progress, stop, parallel, jobs.rate)
     started = time.perf_counter()
     stopped = None
     try:
@@ -117,9 +119,10 @@ class _Run:
         embedder: Embedder,
         generation: Generation,
         settings: Settings,
-        progress: Callable[[Progress], None],
+        progress: Callable[[Progress], None] | None,
         stop: Callable[[], bool],
         parallel: int | None,
+        rate: float | None,
     ) -> None:
         self._vectors, self._queue = stores.vectors, stores.queue
         self._embedder = embedder
@@ -135,16 +138,17 @@ class _Run:
             embedder, generation.space, settings.experiment.breadcrumb
         )
         self._reused = _reused(stores.vectors, embedder)
-        self._rate: float | None = None
-        self._standing = Progress(0, 0, 0)
+        self._rate = rate
+        self._standing: Progress | None = None
         self.embedded = 0
         self.failed = 0
 
     def work(self, most: int | None, ids: Collection[str] | None) -> None:
         """Claim and embed until there is nothing left."""
-        self._standing = self._queue.progress(self._generation.number)
-        self._rate = self._standing.rate
-        self._progress(self._standing)
+        if self._progress is not None:
+            # Counting takes long in a large library, so it is done where somebody watches.
+            self._standing = self._queue.progress(self._generation.number)
+            self._progress(self._standing)
         left = _MOST_CLAIM if most is None else most
         while left > 0 and not self._stop():
             claimed = self._queue.claim(
@@ -230,14 +234,9 @@ class _Run:
             log.warning("a passage of %r was not embedded: %s", one.title, reason)
         self.embedded += len(made.rows)
         self.failed += len(made.failures)
-        standing = self._standing
-        again = sum(passage.tries > 0 for passage in batch)
-        self._standing = Progress(
-            standing.ready + len(made.rows),
-            max(0, standing.pending - len(batch) + again),
-            max(0, standing.failed - again) + len(made.failures),
-        )
-        self._progress(self._standing)
+        if self._progress is not None and self._standing is not None:
+            self._standing = _further(self._standing, batch, made)
+            self._progress(self._standing)
 
     def _result(self, waiting: Future[BatchResult]) -> BatchResult:
         while True:
@@ -293,3 +292,13 @@ def _reused(vectors: VectorIndex, embedder: Embedder) -> Generation | None:
         return None
     same = [known for known in vectors.generations() if known.space == embedder.reuses]
     return same[-1] if same else None
+
+
+def _further(standing: Progress, batch: Sequence[Pending], made: BatchResult) -> Progress:
+    """How far the generation is after one more batch."""
+    again = sum(passage.tries > 0 for passage in batch)
+    return Progress(
+        standing.ready + len(made.rows),
+        max(0, standing.pending - len(batch) + again),
+        max(0, standing.failed - again) + len(made.failures),
+    )

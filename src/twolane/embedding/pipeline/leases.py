@@ -6,6 +6,7 @@ import os
 import platform
 import random
 import threading
+from collections.abc import Sequence
 
 from twolane.ports.queue import EmbeddingQueue
 from twolane.settings import Settings
@@ -19,9 +20,9 @@ def worker_name() -> str:
     return f"{platform.node()}:{os.getpid()}:{threading.get_ident()}"
 
 
-def release_the_dead(queue: EmbeddingQueue, generation: int) -> None:
-    """End the leases of processes of this machine that are gone: nobody will finish their work."""
-    for worker in queue.progress(generation).workers:
+def release_the_dead(queue: EmbeddingQueue, generation: int, workers: Sequence[str]) -> None:
+    """End the leases of workers of this machine that are gone: nobody will finish their work."""
+    for worker in workers:
         host, _, rest = worker.partition(":")
         pid = rest.partition(":")[0]
         if host == platform.node() and pid.isdecimal() and not _is_alive(int(pid)):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from twolane.embedding.centring import block, centred, means_of, outgrown, uncentred
 from twolane.model.errors import BadInput
 from twolane.model.scope import ANYWHERE
 from twolane.model.space import Generation, GenerationState, Progress, Space
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Part
 from twolane.ports.vectors import Mean, NewVector, VectorIndex
@@ -78,10 +78,17 @@ def settle(
     Without `switch` the one that serves goes on, whatever is complete.
     """
     vectors = stores.vectors
-    complete = [known for known in _wanted(vectors, wanted) if _completed(stores, known)]
+    serving = _serving(vectors)
+    least = _rank(serving, wanted) if serving else len(wanted)
+    complete = [
+        known
+        for known in _wanted(vectors, wanted)
+        # To tell takes long in a large library, so it is asked only where something may follow.
+        if (block(known.space) is not None or _rank(known, wanted) > least)
+        and _completed(stores, known)
+    ]
     settled = Settled()
     best = next((one for one in reversed(complete) if _may_serve(one, again)), None)
-    serving = _serving(vectors)
     if switch and best and serving and _rank(best, wanted) > _rank(serving, wanted):
         settled = _switched(vectors, wanted, best, serving, gate)
     _collect(vectors, keep)

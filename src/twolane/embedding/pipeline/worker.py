@@ -8,15 +8,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from twolane.embedding.pipeline.leases import spread
 from twolane.model.errors import TwolaneError
+from twolane.model.values import dataclass
 
 log = logging.getLogger("twolane")
 
 # How often the store is asked whether anything changed; the question costs next to nothing.
 _POLL_SECONDS = 1.0
+
+# A worker that found nothing to embed leaves the store alone for so many times as long as it took
+# to find that out, and no longer than this: in a large library it takes long, and everybody's
+# saves wake the worker.
+_TIMES = 9
+_LONGEST_REST = 5.0
 
 # The system's schedule favours everybody else, as `nice` does.
 _NICENESS = 10
@@ -90,6 +96,7 @@ class Worker:
         _lower_priority()
         while not self._stopping.is_set():
             self._awake.clear()
+            started = time.monotonic()
             try:
                 seen = self._revision()
                 turn = self._turn(self._stopping.is_set)
@@ -102,19 +109,23 @@ class Worker:
                 turn = Turn(None, "an unknown error")
                 seen = ""
             if not self._stopping.is_set():
-                self._rest(turn, seen)
+                self._rest(turn, seen, time.monotonic() - started)
 
-    def _rest(self, turn: Turn, seen: str) -> None:
+    def _rest(self, turn: Turn, seen: str, took: float) -> None:
+        if turn.due == 0:
+            self._failures = 0
+            return
+        if turn.stopped is None and not self._awake.is_set():
+            self._idle.set()
+        deadline = None if turn.due is None else time.monotonic() + turn.due
+        if self._stopping.wait(min(took * _TIMES, _LONGEST_REST)):
+            return
         if turn.stopped is not None:
             wait = min(self._first_wait * 2.0**self._failures, self._longest_wait)
             self._failures = min(self._failures + 1, 32)
             self._awake.wait(spread(wait))
             return
         self._failures = 0
-        if turn.due == 0:
-            return
-        self._idle.set()
-        deadline = None if turn.due is None else time.monotonic() + turn.due
         while not self._awake.wait(_POLL_SECONDS):
             if deadline is not None and time.monotonic() >= deadline:
                 break

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from twolane.ingest.chunking import lead_text
 from twolane.model.document import Chunk, Document
 from twolane.model.scope import EVERYBODY, Scope
-from twolane.model.space import Failure, Pending, Progress
+from twolane.model.space import Failure, Jobs, Pending, Progress
 from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
 from twolane.stores.memory.matching import is_owned
 from twolane.stores.memory.state import Lease, Shelf, State
@@ -87,6 +87,17 @@ class MemoryQueue:
     def listen(self, wake: Callable[[], None]) -> None:
         """Nothing: there is no other process."""
 
+    def jobs(self, generation: int) -> Jobs:
+        """What is under way and what failed."""
+        with self._state.lock:
+            shelf = self._state.shelf(generation)
+            return Jobs(
+                tuple(sorted({lease.worker for lease in shelf.leases.values()})),
+                self._due(shelf),
+                self.progress(generation).abandoned,
+                shelf.rate,
+            )
+
     def progress(
         self, generation: int, scope: Scope = EVERYBODY, *, detail: bool = False
     ) -> Progress:
@@ -126,8 +137,6 @@ class MemoryQueue:
                 len(failed),
                 sum(shelf.failures[key].next_try is None for key in failed),
                 {language: len(keys) for language, keys in languages.items()},
-                self._due(shelf),
-                tuple(sorted({lease.worker for lease in shelf.leases.values()})),
                 shelf.rate,
                 {id: len(keys) for id, keys in waiting.items()} if detail else {},
                 failures if detail else {},

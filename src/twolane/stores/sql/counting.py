@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, TypeVar
 
 from twolane.model.candidate import Frequencies
 from twolane.model.document import FIELDS, Kind
 from twolane.model.scope import Word
+from twolane.model.values import dataclass
 from twolane.stores.sql.filtering import Condition
 from twolane.stores.sql.session import Session
 from twolane.stores.vocabulary import Vocabulary
@@ -145,9 +146,11 @@ class Counted:
         self, session: Session, terms: Iterable[Term], owner: str | None
     ) -> dict[Term, int]:
         """How many of the owner's documents hold each term, or one that begins with it."""
+        wanted = list(dict.fromkeys(terms))
+        if not wanted:
+            return {}
         said = self.said(session, owner)
         known = said.document_frequency
-        wanted = list(dict.fromkeys(terms))
         missing = [term for term in wanted if term not in known]
         if missing:
             known.update(self._engine.frequencies(session, missing, said))

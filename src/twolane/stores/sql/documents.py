@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from twolane.model.document import Boilerplate, Chunk, Collection, Kind
 from twolane.model.draft import Once, Receipt, Saved
 from twolane.model.problem import FileRecord, FileState, ProblemCode
 from twolane.model.scope import EVERYBODY, Scope
+from twolane.model.values import dataclass
 from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, Stats, Stored
 from twolane.stores.sql.counting import Counted
 from twolane.stores.sql.document_rows import document_of, stamp_of
@@ -22,8 +23,8 @@ from twolane.text.tokens import fold
 
 _COLLECTIONS = """
 SELECT name, root, kind, include, exclude, description FROM collections
-WHERE CAST(:owner AS text) IS NULL OR row IN
-    (SELECT collection FROM documents WHERE owner = :owner AND NOT deleted)
+WHERE CAST(? AS text) IS NULL OR row IN
+    (SELECT collection FROM documents WHERE owner = ? AND NOT deleted)
 ORDER BY name"""
 
 _CHUNKS = """
@@ -103,7 +104,7 @@ class SqlDocuments:
     def collections(self, scope: Scope = EVERYBODY) -> Sequence[Collection]:
         """All collections, by name; for an owner, those that hold a document of theirs."""
         with self._db.reading(scope) as session:
-            found = session.rows(_COLLECTIONS, {"owner": scope.owner})
+            found = session.known(_COLLECTIONS, (scope.owner, scope.owner))
         texts = self._engine.texts
         return [
             Collection(

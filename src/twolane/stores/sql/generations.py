@@ -46,6 +46,10 @@ class Generations:
 
     def open_generation(self, space: Space) -> Generation:
         """The generation of this space, created if there is none; a retired one fills again."""
+        # Usually it is there, and nobody has to wait for whoever writes.
+        for generation in reversed(self.generations()):
+            if generation.space == space and generation.state != GenerationState.RETIRED:
+                return generation
 
         def find_or_make(session: Session) -> Generation:
             self._be_alone(session)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from twolane.model.scope import EVERYBODY, Scope
-from twolane.model.space import Failure, Pending, Progress
+from twolane.model.space import Failure, Jobs, Pending, Progress
+from twolane.model.values import dataclass
 from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
 from twolane.stores.sql.counting import KEPT, Remembered
 from twolane.stores.sql.generations import Generations
@@ -233,21 +233,31 @@ class SqlQueue:
         """Call `wake` soon after another process leaves work, if the engine tells of it."""
         self._engine.listen(wake)
 
+    def jobs(self, generation: int) -> Jobs:
+        """What is under way and what failed."""
+        now = self._clock()
+        asked = {"generation": generation, "owner": None, "never": math.inf}
+        with self._db.reading() as session:
+            rate, any_jobs = _rate(session, generation)
+            if not any_jobs:
+                return Jobs(rate=rate)
+            ((_, abandoned),) = session.rows(_FAILED, asked)
+            due = _DUE.format(greatest=self._engine.greatest)
+            soonest = session.rows(due, {**asked, "now": now})
+            workers = tuple(worker for (worker,) in session.rows(_WORKERS, (generation,)))
+        return Jobs(workers, max(0.0, soonest[0][0] - now) if soonest else None, abandoned, rate)
+
     def progress(
         self, generation: int, scope: Scope = EVERYBODY, *, detail: bool = False
     ) -> Progress:
         """How far the generation is; counted anew only after changes."""
-        now = self._clock()
         asked = {"generation": generation, "owner": scope.owner, "never": math.inf}
         with self._db.reading() as session:
             counts = self._counted(session, generation, scope.owner)
-            failed, abandoned, soonest, workers = 0, 0, [], ()
-            rates = session.rows(_RATE, {"generation": generation})
-            if rates and rates[0][1]:
+            failed, abandoned = 0, 0
+            rate, any_jobs = _rate(session, generation)
+            if any_jobs:
                 ((failed, abandoned),) = session.rows(_FAILED, asked)
-                due = _DUE.format(greatest=self._engine.greatest)
-                soonest = session.rows(due, {**asked, "owner": None, "now": now})
-                workers = tuple(worker for (worker,) in session.rows(_WORKERS, (generation,)))
             waiting, failures, embedded = (
                 self._details(session, generation, scope) if detail else ([], [], [])
             )
@@ -257,9 +267,7 @@ class SqlQueue:
             failed,
             abandoned,
             counts.languages,
-            max(0.0, soonest[0][0] - now) if soonest else None,
-            workers,
-            rates[0][0] if rates else None,
+            rate,
             dict(waiting),
             {
                 id: Failure(reason, tries, None if retry_at == math.inf else retry_at)
@@ -296,3 +304,9 @@ class SqlQueue:
             session.rows(_FAILURES.format(which=which), values),
             session.rows(embedded, values),
         )
+
+
+def _rate(session: Session, generation: int) -> tuple[float | None, bool]:
+    """How fast the generation was filled last, and whether anything was claimed or failed."""
+    found = session.rows(_RATE, {"generation": generation})
+    return found[0] if found else (None, False)
