@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,6 +91,16 @@ class Node:
         if number == signal.SIGKILL:
             self.process.wait(10)
 
+    def fill_disk(self) -> None:
+        """Leave no space on its disk; it must have one of its own."""
+        with (self.folder / "ballast").open("wb", buffering=0) as ballast, suppress(OSError):
+            while True:
+                ballast.write(bytes(4096))
+
+    def free_disk(self) -> None:
+        """Give the space back."""
+        (self.folder / "ballast").unlink()
+
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.send(signal.SIGKILL)
@@ -121,8 +131,11 @@ def install() -> Path:
 
 
 @contextmanager
-def running(count: int = 1) -> Iterator[Sequence[Node]]:
-    """One node, or a cluster of several, which end with the block."""
+def running(count: int = 1, *, disk_mb: int = 0) -> Iterator[Sequence[Node]]:
+    """One node, or a cluster of several, which end with the block.
+
+    With `disk_mb` each has a disk of its own, in memory, which takes root.
+    """
     folder = Path(tempfile.mkdtemp(prefix="twolane-qdrant-"))
     folder.chmod(0o755)
     try:
@@ -131,11 +144,24 @@ def running(count: int = 1) -> Iterator[Sequence[Node]]:
         nodes = [Node(port, folder / str(port), program, _peer(ports, port)) for port in ports]
         with ExitStack() as stack:
             for node in nodes:
+                if disk_mb:
+                    stack.enter_context(_disk(node.folder, disk_mb))
                 stack.callback(node.stop)
                 node.start()
             yield nodes
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _disk(folder: Path, megabytes: int) -> Iterator[None]:
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+    subprocess.run(["mount", *options], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _peer(ports: Sequence[int], port: int) -> tuple[str, ...]:
