@@ -382,16 +382,17 @@ def test_three_nodes_lose_one_under_load(tmp_path: Path) -> None:
         with ThreadPoolExecutor(3) as threads:
             tasks = [threads.submit(one) for one in (search, search, write)]
             try:
-                time.sleep(2)
+                time.sleep(1)
                 # The first address is the one that is asked first.
                 nodes[0].send(signal.SIGKILL)
-                time.sleep(4)
+                time.sleep(2.5)
                 nodes[0].start()
-                time.sleep(2)
+                time.sleep(1)
                 nodes[1].send(signal.SIGSTOP)
-                time.sleep(3)
+                # Longer than an answer may take.
+                time.sleep(2.5)
                 nodes[1].send(signal.SIGCONT)
-                time.sleep(2)
+                time.sleep(1)
             finally:
                 stop.set()
             for task in tasks:

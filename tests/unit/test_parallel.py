@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, wait
 from concurrent.futures import ProcessPoolExecutor as Pool
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, beside, eventually
 from twolane import Draft, Kind, Library, Settings
 from twolane.ingest import parallel
 from twolane.ingest.analysis import (
@@ -313,7 +314,7 @@ class TestPrograms:
             other = int(program.stdout.readline())
             assert _is_alive(other)
             program.send_signal(sign)
-            _, err = program.communicate(timeout=30)
+            _, err = program.communicate(timeout=PATIENCE)
         eventually(lambda: not _is_alive(other))
         assert (b"KeyboardInterrupt" in err) == (sign == signal.SIGINT)
 
@@ -413,10 +414,10 @@ def _rows(db: Path) -> list[list[Any]]:
     return rows
 
 
-def _program(folder: Path) -> subprocess.Popen[bytes]:
+def _program(folder: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
     file = folder / "program.py"
     file.write_text(PROGRAM, "utf-8")
-    return subprocess.Popen(
+    return beside(
         [sys.executable, str(file)],
         cwd=folder,
         stdout=subprocess.PIPE,

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.interfaces.conftest import NOTES, Cli, write
+from tests.waiting import PATIENCE
 
 
 @dataclass
@@ -29,12 +30,12 @@ class Server:
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx.Client(base_url=self.address, timeout=20)
+        self.client = httpx.Client(base_url=self.address, timeout=PATIENCE)
 
-    def stop(self, patience: float = 20) -> int:
+    def stop(self) -> int:
         """Tell the server to stop and wait until it has; its exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(patience)
+        return self.process.wait(PATIENCE)
 
 
 Serve = Callable[..., Server]
@@ -43,15 +44,7 @@ Serve = Callable[..., Server]
 @contextmanager
 def serving(cli: Cli, vault: Path, *words: str, **environment: str) -> Iterator[Server]:
     """A server on a free port, until the block ends."""
-    arguments = cli.arguments("serve", "--port", "0", *words)
-    with subprocess.Popen(
-        arguments,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**cli.environment, **environment},
-        cwd=cli.home,
-    ) as process:
+    with cli.beside("serve", "--port", "0", *words, **environment) as process:
         assert process.stderr is not None
         said = ""
         for line in process.stderr:
@@ -70,7 +63,7 @@ def serving(cli: Cli, vault: Path, *words: str, **environment: str) -> Iterator[
             server.client.close()
             if process.poll() is None:
                 server.stop()
-            reader.join(20)
+            reader.join(PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import pytest
 
 from tests.interfaces.conftest import NOTES, Cli, _at, write
 from tests.interfaces.http.conftest import Server, serving
+from tests.waiting import PATIENCE
 from twolane.interfaces.http.routes import ENDPOINTS
 
 
@@ -41,7 +42,7 @@ def client(server: Server, name: str, *may: str, owner: str | None = None) -> ht
     options += ["--owner", owner] if owner else []
     token = server.cli("token", "add", name, *options, "--quiet").stdout.strip()
     header = {"Authorization": f"Bearer {token}"}
-    return httpx.Client(base_url=server.address, headers=header, timeout=20)
+    return httpx.Client(base_url=server.address, headers=header, timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
