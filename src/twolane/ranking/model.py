@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twolane.model.answer import Contribution, Feature, Lane
 from twolane.model.candidate import Candidate
 from twolane.model.space import Space
+from twolane.model.values import dataclass
 from twolane.ranking.background import Usual
 
 # So many of the best results say whether a query is answered.

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -39,6 +39,7 @@ from twolane.model.errors import (
 )
 from twolane.model.scope import Capability, Scope, require
 from twolane.model.space import Generation
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery, QueryAnalyzer
 from twolane.query.plan import Plan, plan_for

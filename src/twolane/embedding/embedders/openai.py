@@ -10,7 +10,6 @@ import base64
 import binascii
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from twolane.embedding.embedders.cutting import Cutter
@@ -19,6 +18,7 @@ from twolane.embedding.embedders.rate_limiter import RateLimiter
 from twolane.ingest.chunking import estimate_tokens
 from twolane.model.errors import BadVectors, EmbedderUnavailable
 from twolane.model.space import Space
+from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Matrix, Vector

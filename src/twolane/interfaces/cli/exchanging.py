@@ -6,7 +6,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +24,7 @@ from twolane.model.document import Kind, digest
 from twolane.model.draft import SAVED, Draft
 from twolane.model.errors import BadInput, EmbedderUnavailable, NoSuchDocument
 from twolane.model.scope import Scope
+from twolane.model.values import dataclass
 from twolane.text.plural import counted
 
 if TYPE_CHECKING:

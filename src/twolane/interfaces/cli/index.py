@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +21,7 @@ from twolane.interfaces.wire import indexing as wire
 from twolane.model.answer import Degradation, Lane
 from twolane.model.errors import BadInput, EmbedderUnavailable, MissingFolder, NoDatabase
 from twolane.model.problem import FileState, ProblemCode
+from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
     from twolane.ingest.indexing import Report
