@@ -139,8 +139,8 @@ def from_log(
 ) -> None:
     """Make candidates for a golden set from opened results."""
     from twolane.evaluation.golden import vault_of
+    from twolane.evaluation.golden_build import with_opened
     from twolane.evaluation.golden_formats import open_set, save_golden
-    from twolane.evaluation.golden_log import with_opened
 
     with call.library() as library:
         scope = Scope(owner=owner)
