@@ -539,15 +539,18 @@ def test_a_packed_answer_is_read(server: Server, embedder: OpenAiEmbedder) -> No
     assert embedder.embed_passages(["tea", "rye"]).shape == (2, DIMENSIONS)
 
 
+TINY = {"model": "tiny", "dimensions": DIMENSIONS}
+
+
+def by(model: str) -> Answer:
+    """A server that answers with this model."""
+    return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
+
+
 def test_another_model_stops_the_work(server: Server, tmp_path: Path) -> None:
     """A server that begins to answer with another model is named, and none of its vectors kept."""
     write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
-    tiny = {"model": "tiny", "dimensions": DIMENSIONS}
-    settings = settings_for(server.url, tmp_path / "d.db", embedding=tiny)
-
-    def by(model: str) -> Answer:
-        return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
-
+    settings = settings_for(server.url, tmp_path / "d.db", embedding=TINY)
     server.answer = by("tiny-v1")
     with Library.open(settings=settings) as library:
         library.index(tmp_path / "notes")
@@ -568,12 +571,7 @@ def test_another_model_stops_the_work(server: Server, tmp_path: Path) -> None:
 def test_another_process_notices_another_model(server: Server, tmp_path: Path) -> None:
     """The name of the model is kept with its vectors; `revision` makes them anew by another one."""
     write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
-    tiny = {"model": "tiny", "dimensions": DIMENSIONS}
-    settings = settings_for(server.url, tmp_path / "d.db", embedding=tiny)
-
-    def by(model: str) -> Answer:
-        return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
-
+    settings = settings_for(server.url, tmp_path / "d.db", embedding=TINY)
     server.answer = by("tiny-v1\0")
     with Library.open(settings=settings) as library:
         library.index(tmp_path / "notes")
