@@ -61,6 +61,7 @@ NAMES = (
     "cluster",
     "cluster_300k",
     "cluster_1m",
+    "cluster_parity",
     "many_users",
     "parity",
     "hnsw",
