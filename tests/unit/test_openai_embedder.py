@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 from tests.builders import open_library, write_notes
+from tests.waiting import PATIENCE
 from twolane import Library, Settings
 from twolane.embedding.embedders.endpoint import Endpoint, RetryPolicy
 from twolane.embedding.embedders.openai import OpenAiEmbedder, RequestOptions
@@ -225,21 +226,25 @@ def test_a_server_that_hangs_is_given_up(server: Server) -> None:
 def test_a_request_that_hangs_does_not_hang_up_others(server: Server) -> None:
     """Each request has a time of its own: one that began later is answered."""
 
+    is_given_up = threading.Event()
+
     def answer(body: dict[str, Any], number: int) -> Any:
-        time.sleep(3.0 if body["input"] == ["slow"] else 1.0)
+        assert is_given_up.wait(PATIENCE)
         return sound(body, number)
 
     server.answer = answer
     one = OpenAiEmbedder(
-        Endpoint(server.url, policy=RetryPolicy(seconds=2.0, tries=1)),
+        Endpoint(server.url, policy=RetryPolicy(seconds=3.0, tries=1)),
         RequestOptions("tiny", DIMENSIONS),
     )
     with closing(one), ThreadPoolExecutor(2) as threads:
         slow = threads.submit(one.embed_passages, ["slow"])
-        time.sleep(1.5)
-        assert one.embed_passages(["tea"]).shape == (1, DIMENSIONS)
+        time.sleep(2.0)
+        later = threads.submit(one.embed_passages, ["tea"])
         with pytest.raises(EmbedderUnavailable, match="did not answer"):
             slow.result()
+        is_given_up.set()
+        assert later.result().shape == (1, DIMENSIONS)
     with pytest.raises(EmbedderUnavailable, match="not asked any more"):
         one.embed_passages(["tea"])
 
