@@ -3,7 +3,8 @@
     python benchmarks/run.py [NAMES...] [--quick] [--collections FOLDER]
 
 Without names everything is measured, each measurement in a process of its own; `real_notes` only
-if a folder of BEIR collections is given, which are no part of this project.
+if a folder of BEIR collections is given, which are no part of this project, and what takes an hour
+(`cluster_300k`, `cluster_1m`) only if it is named.
 A result goes to `benchmarks/results/NAME-COMMIT.json` with the command, the code, the versions, the
 machine, the summary and every raw row; where the code is not that of a commit, the version stands
 for it.
@@ -58,12 +59,16 @@ NAMES = (
     "embedder_faults",
     "damage",
     "cluster",
+    "cluster_300k",
+    "cluster_1m",
+    "cluster_parity",
     "many_users",
     "parity",
     "hnsw",
     "kills",
     "owners",
 )
+_LONG = ("cluster_300k", "cluster_1m")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -75,7 +80,8 @@ def main(arguments: Sequence[str]) -> int:
         return _here(asked.names[0], Room(Path(asked.folder), asked.quick, where))
     worst = 0
     with tempfile.TemporaryDirectory(prefix="twolane-bench-") as folder:
-        every = [name for name in NAMES if asked.collections or name != "real_notes"]
+        left_out = {*_LONG, *([] if asked.collections else ["real_notes"])}
+        every = [name for name in NAMES if name not in left_out]
         more = [*(["--quick"] if asked.quick else [])]
         more += ["--collections", asked.collections] if asked.collections else []
         for name in asked.names or every:

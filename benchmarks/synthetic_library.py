@@ -1,7 +1,7 @@
 """A library of synthetic notes with synthetic vectors, written through the store itself.
 
-Each note is one passage, so that a library of 100,000 chunks has 100,000 documents:
-the most rows that the full-text index can have for that many vectors.
+Each note is one passage, unless more are asked for, so that a library of 100,000 chunks has
+100,000 documents: the most rows that the full-text index can have for that many vectors.
 Notes skip parsing and language detection, which other measurements time.
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
+from functools import cache
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -59,12 +60,13 @@ _SPREAD = 0.8
 _SENTENCES = 10
 
 
-def library(folder: Path, count: int, *, joined: int = 1) -> Path:
-    """A database with so many notes, passages and vectors; made once per folder.
+def library(folder: Path, count: int, *, joined: int = 1, passages: int = 1) -> Path:
+    """A database with so many notes and their vectors; made once per folder.
 
-    Each note is `joined` notes of the corpus in one.
+    Each note is `joined` notes of the corpus in one, cut into so many `passages` of one length.
     """
-    path = folder / (f"library-{count}.db" if joined == 1 else f"library-{count}x{joined}.db")
+    name = f"library-{count}" if joined == 1 else f"library-{count}x{joined}"
+    path = folder / (f"{name}.db" if passages == 1 else f"{name}of{passages}.db")
     if path.exists():
         return path
     settings = Settings()
@@ -72,12 +74,13 @@ def library(folder: Path, count: int, *, joined: int = 1) -> Path:
     store = open_stores(unfinished)
     store.documents.apply(PutCollection(Collection(COLLECTION)))
     generation = store.vectors.open_generation(space()).number
-    made = vectors(count, space().dimensions)
+    made = vectors(count * passages, space().dimensions)
     first = 0
-    for batch in batches(prepared(count, settings, joined=joined), settings.index.batch):
+    notes = prepared(count, settings, joined=joined, passages=passages)
+    for batch in batches(notes, settings.index.batch):
         store.documents.apply(Batch(COLLECTION, batch))
-        chunks = [one.chunks[0] for one in batch]
-        rows = zip(chunks, made[first : first + len(batch)], strict=True)
+        chunks = [chunk for one in batch for chunk in one.chunks]
+        rows = zip(chunks, made[first : first + len(chunks)], strict=True)
         store.vectors.add(
             generation,
             [
@@ -85,7 +88,7 @@ def library(folder: Path, count: int, *, joined: int = 1) -> Path:
                 for place, (chunk, vector) in enumerate(rows)
             ],
         )
-        first += len(batch)
+        first += len(chunks)
     # A library that was indexed a while ago has nothing left to do.
     store.maintenance.settle()
     store.maintenance.close()
@@ -95,10 +98,18 @@ def library(folder: Path, count: int, *, joined: int = 1) -> Path:
 
 def codes(vector: Vector, seed: int) -> bytes:
     """The codes of so many sentences as a passage has, scattered about its vector."""
-    random = np.random.default_rng(seed)
-    scattered = vector + random.normal(0, vector.std(), (_SENTENCES, len(vector)))
+    noise = _noise(len(vector))
+    scattered = vector + vector.std() * noise[seed % len(noise)]
     scattered /= np.linalg.norm(scattered, axis=1, keepdims=True)
     return coded(scattered.astype(np.float32))
+
+
+@cache
+def _noise(dimensions: int) -> Vectors:
+    """Enough of it that no two notes of a batch have the same."""
+    return np.random.default_rng(corpus.SEED).standard_normal(
+        (500, _SENTENCES, dimensions), np.float32
+    )
 
 
 def space() -> Space:
@@ -120,14 +131,16 @@ def vectors(count: int, dimensions: int, *, seed: int = corpus.SEED) -> Vectors:
     return found
 
 
-def prepared(count: int, settings: Settings, *, joined: int = 1) -> Iterator[Prepared]:
-    """Notes of one passage, analysed as far as the store needs."""
+def prepared(
+    count: int, settings: Settings, *, joined: int = 1, passages: int = 1
+) -> Iterator[Prepared]:
+    """Notes of so many passages, analysed as far as the store needs."""
     analysed = analyzer_version(settings)
     notes = corpus.notes(count * joined, sections=False)
     for first in notes:
         rest = islice(notes, joined - 1)
         sections = (*first.sections, *(part for note in rest for part in note.sections))
-        yield _prepared(replace(first, sections=sections), analysed)
+        yield _prepared(replace(first, sections=sections), analysed, passages)
 
 
 def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -137,7 +150,7 @@ def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def _prepared(note: corpus.Note, analysed: str) -> Prepared:
+def _prepared(note: corpus.Note, analysed: str, passages: int) -> Prepared:
     body = note.body()
     moment = datetime.fromisoformat(note.created).replace(tzinfo=UTC)
     document = Document(
@@ -152,17 +165,21 @@ def _prepared(note: corpus.Note, analysed: str) -> Prepared:
         updated=moment,
         content_hash=digest(body),
     )
-    chunk = Chunk(
-        position=0,
-        start=0,
-        end=len(body),
-        first_line=1,
-        last_line=body.count("\n") + 1,
-        headings=(),
-        language=note.language,
-        tokens=estimate_tokens(body),
-        content_hash=passage_digest(f"{note.title}\n\n{body}"),
-        text_hash=passage_digest(body),
+    ends = [len(body) * number // passages for number in range(passages + 1)]
+    chunks = tuple(
+        Chunk(
+            position=position,
+            start=start,
+            end=end,
+            first_line=body.count("\n", 0, start) + 1,
+            last_line=body.count("\n", 0, end) + 1,
+            headings=(),
+            language=note.language,
+            tokens=estimate_tokens(body[start:end]),
+            content_hash=passage_digest(f"{note.title}\n\n{body[start:end]}"),
+            text_hash=passage_digest(body[start:end]),
+        )
+        for position, (start, end) in enumerate(pairwise(ends))
     )
     stems = Stems(
         title=stream(note.title, note.language),
@@ -170,4 +187,4 @@ def _prepared(note: corpus.Note, analysed: str) -> Prepared:
         headings=stream(note.title, note.language),
         body=stream(body, note.language),
     )
-    return Prepared(document, (chunk,), stems, analyzer_version=analysed, sketch=sketch(stems.body))
+    return Prepared(document, chunks, stems, analyzer_version=analysed, sketch=sketch(stems.body))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,11 @@ import pytest
 
 import tests.qdrant_server as qdrant_server
 from tests.postgres_server import Server, running
+
+# What a shell runs in the background ignores Ctrl-C, and hands that on to every program that it
+# starts; a program that a test interrupts would then run for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,9 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.postgres_server import _account, _as, _environment
@@ -37,6 +37,7 @@ class Node:
     folder: Path
     program: Path
     arguments: tuple[str, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -61,6 +62,7 @@ class Node:
             "CLUSTER__CONSENSUS__TICK_PERIOD_MS": 50,
             "TELEMETRY_DISABLED": "true",
             "LOG_LEVEL": "WARN",
+            **self.settings,
         }
         with (self.folder.parent / f"log-{self.port}").open("ab") as log:
             self.process = subprocess.Popen(
@@ -90,6 +92,16 @@ class Node:
         self.process.send_signal(number)
         if number == signal.SIGKILL:
             self.process.wait(10)
+
+    def fill_disk(self) -> None:
+        """Leave no space on its disk; it must have one of its own."""
+        with (self.folder / "ballast").open("wb", buffering=0) as ballast, suppress(OSError):
+            while True:
+                ballast.write(bytes(4096))
+
+    def free_disk(self) -> None:
+        """Give the space back."""
+        (self.folder / "ballast").unlink()
 
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
@@ -121,21 +133,43 @@ def install() -> Path:
 
 
 @contextmanager
-def running(count: int = 1) -> Iterator[Sequence[Node]]:
-    """One node, or a cluster of several, which end with the block."""
+def running(
+    count: int = 1, *, disk_mb: int = 0, settings: Mapping[str, object] | None = None
+) -> Iterator[Sequence[Node]]:
+    """One node, or a cluster of several, which end with the block.
+
+    With `disk_mb` each has a disk of its own, in memory, which takes root; `settings` are of
+    Qdrant, by the names of their variables without what they all begin with.
+    """
     folder = Path(tempfile.mkdtemp(prefix="twolane-qdrant-"))
     folder.chmod(0o755)
     try:
         program = _readable(install(), folder)
         ports = _free_ports(count)
-        nodes = [Node(port, folder / str(port), program, _peer(ports, port)) for port in ports]
+        nodes = [
+            Node(port, folder / str(port), program, _peer(ports, port), settings or {})
+            for port in ports
+        ]
         with ExitStack() as stack:
             for node in nodes:
+                if disk_mb:
+                    stack.enter_context(_disk(node.folder, disk_mb))
                 stack.callback(node.stop)
                 node.start()
             yield nodes
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _disk(folder: Path, megabytes: int) -> Iterator[None]:
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+    subprocess.run(["mount", *options], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _peer(ports: Sequence[int], port: int) -> tuple[str, ...]:

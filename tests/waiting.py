@@ -1,9 +1,12 @@
-"""Waiting for what other threads and processes do, as long as a busy machine may need."""
+"""Other threads and processes: waiting for what they do, and leaving none of them behind."""
 
 from __future__ import annotations
 
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 # Nobody waits so long unless something is broken.
 PATIENCE = 120.0
@@ -15,3 +18,13 @@ def eventually(holds: Callable[[], object]) -> None:
     while not holds():
         assert time.monotonic() < deadline, "it never came to that"
         time.sleep(0.02)
+
+
+@contextmanager
+def beside(words: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A process that runs beside the test and is gone afterwards, however the test ends."""
+    with subprocess.Popen(words, **how) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

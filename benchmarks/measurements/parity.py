@@ -77,7 +77,7 @@ def measure(room: Room) -> Outcome:
     # differ by 1e-7, and features by 2e-6.
     embedder = UseEmbedder(cache_path(_SETTINGS) / "use", chunker=CHUNKER)
     with running() as server:
-        for source in _sources(quick=room.quick):
+        for source in sources(quick=room.quick):
             golden = load_golden(source)
             queries = golden.queries[: room.size(60, 10)]
             print(f"{golden.name}: {len(queries)} queries", file=sys.stderr, flush=True)
@@ -94,18 +94,20 @@ def measure(room: Room) -> Outcome:
                 names = {one.id: references.of(one) for one in sqlite.documents()}
                 for query in queries:
                     _compare(query, sqlite, (postgres, memory), compared, names)
-                found[_name(golden, source)] = compared
+                found[called_of(golden, source)] = compared
     return _outcome(found)
 
 
-def _sources(*, quick: bool) -> Iterator[Path]:
+def sources(*, quick: bool) -> Iterator[Path]:
+    """The sets that stores are compared on."""
     yield from sorted(_GOLDEN.glob("short.dev.json" if quick else "*.dev.json"))
     folder = os.environ.get("OPEN_COLLECTIONS")
     if folder and not quick:
         yield from (Path(folder) / name for name in _COLLECTIONS)
 
 
-def _name(golden: GoldenSet, source: Path) -> str:
+def called_of(golden: GoldenSet, source: Path) -> str:
+    """What a set is called in results."""
     return source.name.removesuffix(".json") if source.is_file() else golden.name
 
 

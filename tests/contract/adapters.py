@@ -24,6 +24,7 @@ from twolane.ports.vectors import VectorIndex
 from twolane.stores.memory import memory_stores
 from twolane.stores.postgres import open_stores as open_postgres
 from twolane.stores.qdrant import Cluster, Follower, Shape, with_qdrant
+from twolane.stores.qdrant.layout import DATABASE
 from twolane.stores.qdrant.maintenance import QdrantMaintenance
 from twolane.stores.sqlite import open_stores
 
@@ -107,6 +108,9 @@ def _qdrant(folder: Path, clock: Clock) -> Stores:
     if not stores.outbox.is_on():
         # Collections that are there already are taken over, which is much quicker.
         stores.outbox.switch(on=True)
+        for name in _collections(shape.name):
+            own = {DATABASE: stores.outbox.identity()}
+            _client(NODES[0].url).update_collection(name, metadata=own)
         if not follower.layout.builds().of(None):
             follower.rebuild()
     return replace(
@@ -140,14 +144,19 @@ def _client(url: str) -> QdrantClient:
     return QdrantClient(url=url, check_compatibility=False)
 
 
+def _collections(name: str) -> list[str]:
+    """The collections of a name that was lent."""
+    held = _client(NODES[0].url).get_collections().collections
+    return [one.name for one in held if one.name.startswith(f"{name}-")]
+
+
 def _leave_qdrant(folder: Path) -> None:
     """Empty the collections of a folder, for the next one who needs some."""
     name = (folder / "qdrant").read_text("utf-8")
     client = _client(NODES[0].url)
     everything = models.FilterSelector(filter=models.Filter())
-    for one in client.get_collections().collections:
-        if one.name.startswith(f"{name}-"):
-            client.delete(one.name, everything, wait=True)
+    for one in _collections(name):
+        client.delete(one, everything, wait=True)
     _SPARE.append(name)
 
 

@@ -8,6 +8,7 @@ import pty
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.interfaces import forking
+from tests.waiting import beside
 
 NOTES = {
     "garden/Tomatoes.md": """\
@@ -62,6 +64,9 @@ Butter, sugar and flour.
 """,
     "_templates/day.md": "# A template\n\nPinch of everything.\n",
 }
+
+
+Program = subprocess.Popen[str]
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,18 @@ class Cli:
             os.close(ours)
             assert process.wait(60) == code, said
         return said.decode()
+
+    def beside(self, *words: str | Path, **environment: str) -> AbstractContextManager[Program]:
+        """A command that goes on beside the test, and is gone afterwards."""
+        return beside(
+            self.arguments(*words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**self.environment, **environment},
+            cwd=self.home,
+        )
 
     def where(self, **environment: str) -> Cli:
         """The same command line in another environment."""

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.interfaces.conftest import NOTES, Cli, write
+from tests.waiting import beside
 
 HOLD = """
 import sys, apsw
@@ -250,7 +251,7 @@ def test_no_database(twolane: Cli, words: tuple[str, ...], tmp_path: Path) -> No
 @contextmanager
 def held(db: Path) -> Iterator[None]:
     """Another process is writing to the database."""
-    with subprocess.Popen(
+    with beside(
         [sys.executable, "-c", HOLD, str(db)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout

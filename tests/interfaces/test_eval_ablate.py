@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.golden_sets import UNANSWERABLE, write_golden
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 STORY = Path(__file__).parents[2] / "benchmarks" / "story.toml"
 STEPS = ["F0", "F1", "F2", "F4", "F5", "F5x", "ours"]
@@ -128,18 +127,11 @@ def test_sets_without_vault_or_answers_are_refused(
 def test_an_interrupted_ablation_goes_on(twolane: Cli, golden: Path) -> None:
     """Interrupted, it says what to do; the same command then finds what was measured."""
     kept = twolane.home / "cache" / "twolane" / "eval" / "runs"
-    process = subprocess.Popen(
-        twolane.arguments("eval", "ablate", golden),
-        env=twolane.environment,
-        cwd=twolane.home,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    # A run that is being written has another name until it is complete.
-    eventually(lambda: len(list(kept.glob("*.json"))) >= 3 or process.poll() is not None)
-    process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate(timeout=60)
+    with twolane.beside("eval", "ablate", golden) as process:
+        # A run that is being written has another name until it is complete.
+        eventually(lambda: len(list(kept.glob("*.json"))) >= 3 or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "run the same command to go on" in complaint
     assert not (twolane.home / "eval-runs").exists()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.golden_sets import write_golden
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 
 @pytest.fixture(scope="session")
@@ -111,21 +110,13 @@ class TestGateSetting:
     @pytest.mark.parametrize("command", [["watch"], ["serve", "--port", "0"]])
     def test_it_stops_worse_vectors_behind_the_scenes(self, worse: Cli, command: list[str]) -> None:
         """`watch` and `serve` keep the old vectors, and `status` says why."""
-        process = subprocess.Popen(
-            worse.arguments(*command),
-            env=worse.environment,
-            cwd=worse.home,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        try:
+        with worse.beside(*command) as process:
             eventually(
                 lambda: "held" in worse("generation", "list").stdout or process.poll() is not None
             )
-        finally:
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=30)
-        assert b"Traceback" not in errors
+            _, errors = process.communicate(timeout=PATIENCE)
+        assert "Traceback" not in errors
         said = worse("status").stdout
         assert "refused by the gate: ndcg@10" in said
         assert "refused by the gate: ndcg@10" in worse("generation", "list").stdout

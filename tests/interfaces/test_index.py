@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 
 from tests.interfaces.conftest import Cli, write
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 
 def counts(cli: Cli, *words: str | Path, code: int = 0) -> dict[str, int]:
@@ -174,17 +173,10 @@ def test_interrupting_keeps_what_is_done(twolane: Cli, tmp_path: Path) -> None:
     notes = {f"{one}.md": f"# Note {one}\n\n{'a few words ' * 40}\n" for one in range(number)}
     folder = write(tmp_path / "many", notes)
     small = twolane.where(TWOLANE_INDEX_BATCH="20")
-    with subprocess.Popen(
-        small.arguments("index", folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=small.environment,
-        cwd=small.home,
-        text=True,
-    ) as process:
+    with small.beside("index", folder) as process:
         eventually(lambda: _has_documents(twolane.db))
         process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate(timeout=60)
+        _, complaint = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert complaint == (
         "error: interrupted; what was indexed is kept; run the same command to go on\n"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.conftest import Cli, write
+from tests.waiting import PATIENCE
 
 KEYS = {
     "query",
@@ -295,21 +296,15 @@ def test_batch_answers_line_by_line(indexed: Cli, tmp_path: Path) -> None:
 
 def test_batch_answers_before_the_next_line_comes(indexed: Cli) -> None:
     """Each answer is written at once, so that a program can ask and wait for its answer."""
-    with subprocess.Popen(
-        indexed.arguments("search", "--batch", "-", "--json"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=indexed.environment,
-        cwd=indexed.home,
-    ) as process:
+    with indexed.beside("search", "--batch", "-", "--json") as process:
         assert process.stdin
         assert process.stdout
         for query in ("tea", "butter"):
-            process.stdin.write(f"{query}\n".encode())
+            process.stdin.write(f"{query}\n")
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["query"] == query
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_batch_file_that_is_missing(indexed: Cli) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.interfaces.conftest import Cli, write
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 
 @pytest.mark.parametrize("options", [[], ["--poll"]])
@@ -19,14 +18,8 @@ def test_changes_are_found_by_another_process(
 ) -> None:
     """A note that is written while watching is found; Ctrl-C ends it with 0."""
     folder = write(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves.\n"})
-    process = subprocess.Popen(
-        twolane.arguments("watch", "--json", *options, folder),
-        env={**twolane.environment, "TWOLANE_INDEX_WATCH_SECONDS": "0.1"},
-        cwd=twolane.home,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
+    quick = twolane.where(TWOLANE_INDEX_WATCH_SECONDS="0.1")
+    with quick.beside("watch", "--json", *options, folder) as process:
         assert process.stdout is not None
         first = json.loads(process.stdout.readline())
         assert first["collections"][0]["indexed"] == 1
@@ -37,11 +30,10 @@ def test_changes_are_found_by_another_process(
         found = twolane.json("search", "quagga")
         assert found["results"][0]["title"] == "Rye"
         assert not found["degraded"]
-    finally:
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
-    assert b"Traceback" not in errors
+    assert "Traceback" not in errors
 
 
 def test_a_folder_that_is_not_there_is_refused(twolane: Cli, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 import twolane
 from tests.builders import COLLECTION, embed, prepared, put, space, unit
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, beside
 from twolane.embedding.embedders.use import UseEmbedder
 from twolane.embedding.sentence_codes import coded, nearest_sentences
 from twolane.model.document import Collection
@@ -169,21 +169,12 @@ def test_embedding_beside_busy_programs_is_as_fast_as_on_one_thread(tmp_path: Pa
     assert theirs / ours >= 0.6, taken
 
 
-@contextmanager
-def running(environment: dict[str, str], *words: str) -> Iterator[subprocess.Popen[str]]:
+def running(
+    environment: dict[str, str], *words: str
+) -> AbstractContextManager[subprocess.Popen[str]]:
     """A Python process of our own that is gone afterwards."""
-    process = subprocess.Popen(
-        [sys.executable, *words],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return beside([sys.executable, *words], env=environment, text=True, **pipes)
 
 
 def said(process: subprocess.Popen[str]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.builders import prepared, recent
+from tests.waiting import beside
 from twolane.model.document import Batch, Collection
 from twolane.model.errors import (
     BadInput,
@@ -164,7 +165,7 @@ def test_a_reader_notices_another_process(tmp_path: Path) -> None:
         store.vectors.add(generation, [NewVector(chunk.content_hash, up)])
     assert len(store.vectors.nearest(generation, up, Scope(), limit=10, floor=0)) == 2
     loaded = store.vectors._cached[generation]._vectors
-    with subprocess.Popen(
+    with beside(
         [sys.executable, "-c", WRITER, str(tmp_path / "x.db")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

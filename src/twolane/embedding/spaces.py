@@ -9,12 +9,13 @@ import queue
 import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from twolane.embedding.centring import block, centred_query, same_means
 from twolane.model.errors import EmbedderError, EmbedderUnavailable
 from twolane.model.space import Generation, GenerationState, Space
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder, Named
 from twolane.ports.generations import fullest, in_use

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from twolane.embedding.spaces import Background
 from twolane.model import deadlines
 from twolane.model.errors import EmbedderError, StageError
+from twolane.model.values import dataclass
 from twolane.ports.stages import StageStore
 
 T = TypeVar("T")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 
 from twolane.explain.diagnosis import Passage, WordFound
 from twolane.model.answer import Feature, Lane, Mode
 from twolane.model.candidate import Candidate, DocumentTerms
 from twolane.model.document import FIELDS, Document
 from twolane.model.scope import ANYWHERE, Scope, Word
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Part
 from twolane.ranking.features import WordFeatures

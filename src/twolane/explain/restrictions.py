@@ -7,7 +7,7 @@ so this can never disagree with what a search does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, assert_never
 
@@ -31,6 +31,7 @@ from twolane.model.scope import (
     Valued,
     Without,
 )
+from twolane.model.values import dataclass
 from twolane.query import Filters, Query
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from math import log
@@ -22,6 +22,7 @@ from twolane.model.candidate import DocumentTerms, Frequencies
 from twolane.model.document import FIELDS, Chunk, Document, Kind
 from twolane.model.errors import NotPermitted
 from twolane.model.scope import ANYWHERE, Capability, Scope, Word, require
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Part, Stored
 from twolane.ports.generations import revision, serving

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twolane.explain.case import Case, place_of
 from twolane.explain.diagnosis import Change, ObstacleKind, Origin, Suggestion
@@ -13,6 +13,7 @@ from twolane.explain.restrictions import Restriction
 from twolane.model import deadlines
 from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope
+from twolane.model.values import dataclass
 from twolane.ports.documents import DocumentStore
 from twolane.query import Filters, Query, parse
 from twolane.ranking.rankings import Ranking

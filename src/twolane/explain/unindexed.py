@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from twolane.explain.diagnosis import Obstacle, ObstacleKind, Origin
@@ -13,6 +12,7 @@ from twolane.model.document import Collection
 from twolane.model.errors import AmbiguousDocument
 from twolane.model.problem import FileRecord, FileState
 from twolane.model.scope import ANYWHERE, Capability, Scope
+from twolane.model.values import dataclass
 from twolane.ports.documents import DocumentStore, file_records
 from twolane.ports.source import Source
 from twolane.text.tokens import fold

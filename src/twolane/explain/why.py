@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from twolane.explain.case import Case, Question, case_of, place_of
@@ -32,6 +32,7 @@ from twolane.model.candidate import Candidate
 from twolane.model.errors import NoSuchDocument
 from twolane.model.scope import Capability, Scope, require
 from twolane.model.space import Progress
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.generations import serving
 from twolane.ports.source import Source

@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -19,6 +19,7 @@ from twolane.ingest.summaries import carried_over, is_generated
 from twolane.model.document import EMPTY, Document, Kind, Prepared, digest
 from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, BadInput
+from twolane.model.values import dataclass
 
 # Longer names are no names any more; they would make every list and every index suffer.
 LONGEST_ID = 1_000

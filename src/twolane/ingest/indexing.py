@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 
@@ -25,6 +25,7 @@ from twolane.ingest.parsing.markdown import Parsed
 from twolane.model.document import EMPTY, Amendment, Batch, Collection, Prepared
 from twolane.model.problem import FileRecord, FileState, Problem, ProblemCode
 from twolane.model.scope import Capability, Scope, require
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Among, DocumentStore, Known, PutCollection
 from twolane.ports.source import Entry, Source

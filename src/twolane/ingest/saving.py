@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from twolane.ingest.analysis import (
     analyzer_version,
@@ -206,51 +206,27 @@ class Saver:
 
     def delete(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Take the documents out of everything; `restore` brings them back."""
-
-        def change(document: Document) -> Amendment | None:
-            return (
-                None if document.deleted else Amendment(document.id, document.version, deleted=True)
-            )
-
-        return self._amend(ids, scope, change, expected, deleted=True)
+        return self._amend(
+            ids, scope, lambda one: _other(one, deleted=True), expected, deleted=True
+        )
 
     def restore(self, ids: Sequence[str], scope: Scope, expected: int | None) -> list[Saved]:
         """Bring deleted documents back as they were."""
-
-        def change(document: Document) -> Amendment | None:
-            return (
-                Amendment(document.id, document.version, deleted=False)
-                if document.deleted
-                else None
-            )
-
-        return self._amend(ids, scope, change, expected, deleted=True)
+        return self._amend(
+            ids, scope, lambda one: _other(one, deleted=False), expected, deleted=True
+        )
 
     def archive(
         self, ids: Sequence[str], scope: Scope, expected: int | None, *, archived: bool
     ) -> list[Saved]:
         """Put the documents aside, or take them back."""
-
-        def change(document: Document) -> Amendment | None:
-            if document.archived == archived:
-                return None
-            return Amendment(document.id, document.version, archived=archived)
-
-        return self._amend(ids, scope, change, expected)
+        return self._amend(ids, scope, lambda one: _other(one, archived=archived), expected)
 
     def touch(self, ids: Sequence[str], scope: Scope, at: datetime | None) -> list[Saved]:
         """Count a use of the documents, and note when it was; this makes no new version."""
         moment = datetime.fromtimestamp((at or datetime.now(UTC)).timestamp(), UTC)
-
-        def change(document: Document) -> Amendment | None:
-            # The same report again is no second use; one that comes late is a use like any other.
-            return (
-                None
-                if document.used == moment
-                else Amendment(document.id, document.version, used=moment)
-            )
-
-        return self._amend(ids, scope, change, None, files=True)
+        # The same report again is no second use; one that comes late is a use like any other.
+        return self._amend(ids, scope, lambda one: _other(one, used=moment), None, files=True)
 
     def retag(
         self,
@@ -268,12 +244,7 @@ class Saver:
             if document.encrypted:
                 return None
             kept = [tag for tag in document.tags if fold(tag) not in gone]
-            tags = tags_of((*kept, *added))
-            return (
-                None
-                if tags == document.tags
-                else Amendment(document.id, document.version, tags=tags)
-            )
+            return _other(document, tags=tags_of((*kept, *added)))
 
         return self._amend(ids, scope, change, expected)
 
@@ -290,12 +261,7 @@ class Saver:
             return f"{after}/{below}" if fold(tag).startswith(f"{folded}/") else tag
 
         def change(document: Document) -> Amendment | None:
-            tags = tags_of(map(renamed, document.tags))
-            return (
-                None
-                if tags == document.tags
-                else Amendment(document.id, document.version, tags=tags)
-            )
+            return _other(document, tags=tags_of(map(renamed, document.tags)))
 
         where = Scope(
             owner=scope.owner, collections=scope.collections, tags=(before,), archived=True
@@ -534,6 +500,13 @@ def _stage(staged: Staged, changed: Sequence[Prepared], stored: Mapping[str, Sto
 
 def _outcome(document: Document, *, changed: bool, created: bool = False) -> Saved:
     return Saved(document.id, document.version, changed, created, document.content_hash)
+
+
+def _other(document: Document, **values: Any) -> Amendment | None:
+    """The change that gives the document these values; None if it has them already."""
+    if all(getattr(document, name) == value for name, value in values.items()):
+        return None
+    return Amendment(document.id, document.version, **values)
 
 
 def _amended(document: Document, change: Amendment | None) -> Saved:

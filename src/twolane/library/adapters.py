@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from twolane.embedding.spaces import Embedders
 from twolane.model.document import Collection
 from twolane.model.errors import BadInput, EmbedderError, EmbedderUnavailable, StoreError
 from twolane.model.space import Space
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.chat import Chat
 from twolane.ports.embedder import Embedder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 
 from twolane.embedding.spaces import Embedders, choose
@@ -14,6 +14,7 @@ from twolane.model.errors import EmbedderUnavailable
 from twolane.model.problem import FileRecord, FileState
 from twolane.model.scope import ANYWHERE, Capability, Scope, require
 from twolane.model.space import Failure, Generation, Progress
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Among, Known, Part, Stats, Stored, file_records
 from twolane.ports.generations import serving

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from twolane.library.completeness import index_digest
@@ -12,6 +11,7 @@ from twolane.model.errors import BadInput, StoreError
 from twolane.model.scope import ANYWHERE, Capability
 from twolane.model.space import GenerationState
 from twolane.model.tokens import make
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Among, KeepBoilerplate, Part, PutCollection, Stored
 from twolane.ports.vectors import NewVector

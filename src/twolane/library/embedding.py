@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from twolane.embedding.spaces import Background, Embedders
 from twolane.model.errors import EmbedderUnavailable, TwolaneError
 from twolane.model.space import Generation, GenerationState, Progress
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder
 from twolane.ports.generations import revision

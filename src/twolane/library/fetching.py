@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 
 from twolane.ingest.drafting import title_of
@@ -13,6 +13,7 @@ from twolane.ingest.exchange.web_pages import NoPage, WebPage, fetch_page
 from twolane.model.document import Document
 from twolane.model.draft import Draft
 from twolane.model.problem import Problem, ProblemCode
+from twolane.model.values import dataclass
 from twolane.settings.groups import Fetch
 
 # The properties of a bookmark whose page was fetched, or could not be.

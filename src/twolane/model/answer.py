@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
 from twolane.model.document import EMPTY, Kind
 from twolane.model.errors import BadInput
+from twolane.model.values import dataclass
 
 
 class Mode(StrEnum):
@@ -93,6 +94,7 @@ class Feature(StrEnum):
     NAME = "name"
     EXACT = "exact"
     PARALLEL = "parallel"
+    SMALL_LIBRARY = "small_library"
     RANK = "rank"
     SHORT_QUERY = "short_query"
     REPHRASED_QUERY = "rephrased_query"

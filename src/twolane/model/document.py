@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
 from twolane.model.problem import FileRecord, Stamp
+from twolane.model.values import dataclass
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 from typing import Any, Self
 
 from twolane.model.document import EMPTY, Document, Kind
+from twolane.model.values import dataclass
 
 # Where documents go that name no collection.
 SAVED = "saved"

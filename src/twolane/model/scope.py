@@ -5,12 +5,12 @@ A filter says what a document must be, whatever words it holds; a clause says wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from twolane.model.document import Kind
 from twolane.model.errors import NotPermitted
+from twolane.model.values import dataclass
 
 
 class Trait(StrEnum):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from twolane.model.document import digest
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from twolane.model.errors import BadInput
 from twolane.model.scope import Capability
+from twolane.model.values import dataclass
 
 _PREFIX = "tl"
 _NO_HASH = "0" * 64

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
+from twolane.model.values import dataclass
 from twolane.ports.documents import DocumentStore
 from twolane.ports.lexical import LexicalIndex
 from twolane.ports.maintenance import Maintenance

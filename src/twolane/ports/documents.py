@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum, StrEnum
 from typing import Protocol
@@ -22,6 +22,7 @@ from twolane.model.document import (
 from twolane.model.draft import Receipt
 from twolane.model.problem import FileRecord, FileState, Stamp
 from twolane.model.scope import EVERYBODY, Scope
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ Nothing here has a part in ranking, and nothing here ever raises.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Protocol
+
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from twolane.model.problem import FileRecord, Stamp
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

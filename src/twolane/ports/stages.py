@@ -5,8 +5,9 @@ A stage is something that a search can do without, so nothing here ever raises.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from twolane.model.candidate import Neighbour
 from twolane.model.scope import Scope
 from twolane.model.space import Generation, GenerationState, Space
+from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import assert_never
@@ -18,6 +18,7 @@ from typing import assert_never
 from twolane.model.answer import Misread
 from twolane.model.document import FIELDS
 from twolane.model.scope import All, Clause, Either, InField, Near, Phrase, Scope, Without, Word
+from twolane.model.values import dataclass
 from twolane.query.filter_names import reason_against
 from twolane.query.filters import Filters, merged, narrowed, read_filter, with_zone
 from twolane.query.syntax import Group, Named, Nearby, Negated, Node, Text, read_syntax
@@ -104,7 +105,13 @@ def narrow(scope: Scope, query: Query) -> Scope:
 
     The one exception is what was archived: the query may ask for it by itself.
     """
+    if query.filters is _FREE and query.clause is None:
+        return scope
     return narrowed(scope, query.filters, query.clause)
+
+
+# Most queries restrict nothing.
+_FREE = Filters()
 
 
 class _Draft:
@@ -172,7 +179,7 @@ class _Draft:
             meaning=meaning if marks else "",
             marks=marks,
             reading=reading,
-            filters=merged(self.wanted, self.unwanted),
+            filters=merged(self.wanted, self.unwanted) if self.wanted or self.unwanted else _FREE,
             misread=(
                 *self.misread,
                 *(_too_many(tuple(typed), limit) for limit, typed in self.left_out.items()),

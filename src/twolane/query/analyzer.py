@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
 from twolane.model.answer import Mode, Repair
 from twolane.model.errors import TooSlow
 from twolane.model.scope import Scope, Word
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.query import Query, narrow, parse
 from twolane.query.intent import Intent, classify

@@ -6,10 +6,10 @@ The names and words are here alone, apart from what reads them, because help mus
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from twolane.model.document import FIELDS, Kind
 from twolane.model.scope import Part
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

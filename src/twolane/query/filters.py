@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from twolane.model.scope import (
     Trait,
     Valued,
 )
+from twolane.model.values import dataclass
 from twolane.query.dates import beginning, window
 from twolane.query.values import valued
 from twolane.text.languages import FUNCTION_WORDS, USUAL

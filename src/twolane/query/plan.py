@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twolane.model.answer import Lane, Mode
+from twolane.model.values import dataclass
 from twolane.query.intent import Intent
 from twolane.settings import Settings
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from twolane.model.document import FIELDS
+from twolane.model.values import dataclass
 from twolane.query.filters import is_tag
 from twolane.text.property_values import property_key
 from twolane.text.tokens import tokens

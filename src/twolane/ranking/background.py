@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twolane.model.space import Generation
+from twolane.model.values import dataclass
 from twolane.ports.vectors import VectorIndex
 from twolane.settings.machine import one_thread
 

@@ -6,11 +6,12 @@ Its wordings are used as those that a calling agent supplies.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from twolane.embedding.chat.asking import ask_chat
 from twolane.embedding.stages import Stage
 from twolane.model.errors import StageError
+from twolane.model.values import dataclass
 from twolane.ports.chat import Chat
 from twolane.ranking.phrasings import NAMES, Phrasings
 from twolane.ranking.rankings import Ranking

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from math import isnan
 from operator import itemgetter
@@ -21,6 +21,7 @@ from twolane.model.candidate import Candidate, DocumentTerms, Frequencies, Neigh
 from twolane.model.errors import EngineUnavailable, TooSlow
 from twolane.model.scope import Scope, Word
 from twolane.model.space import Generation
+from twolane.model.values import dataclass
 from twolane.ports.lexical import LexicalIndex
 from twolane.ports.vectors import VectorIndex
 from twolane.query.analyzer import AnalyzedQuery

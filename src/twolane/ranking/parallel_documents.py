@@ -9,11 +9,12 @@ multilingual model tells far better than how near a short query is to either.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from twolane.model.candidate import Candidate
 from twolane.model.space import Space
+from twolane.model.values import dataclass
 from twolane.settings.machine import one_thread
 
 if TYPE_CHECKING:
@@ -54,13 +55,20 @@ def find_parallels(
 
     bounds = _BOUNDS.get(space.embedder)
     known = [one for one in candidates if one.id in passages and one.languages]
-    if bounds is None or len({one.languages for one in known}) < 2:
+    spoken: dict[tuple[str, ...], list[int]] = {}
+    for place, one in enumerate(known):
+        spoken.setdefault(one.languages, []).append(place)
+    if bounds is None or len(spoken) < 2:
         return
     vectors = np.stack([passages[one.id][bounds.part] for one in known])
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    names = sorted({name for one in known for name in one.languages})
-    speaks = np.array([[name in one.languages for name in names] for one in known], np.float32)
-    share = (vectors @ vectors.T - bounds.unlike) / (bounds.alike - bounds.unlike)
-    closeness = np.where(speaks @ speaks.T == 0, np.clip(share, 0.0, 1.0), 0.0)
-    for place, other in zip(*np.nonzero(closeness), strict=True):
-        known[place].parallels[known[other].id] = float(closeness[place, other])
+    alike = vectors @ vectors.T
+    for ours, theirs in combinations(spoken, 2):
+        if not set(ours).isdisjoint(theirs):
+            continue
+        between = alike[np.ix_(spoken[ours], spoken[theirs])]
+        share = (between - bounds.unlike) / (bounds.alike - bounds.unlike)
+        for at, other in np.argwhere(share > 0).tolist():
+            one, parallel = known[spoken[ours][at]], known[spoken[theirs][other]]
+            closeness = min(1.0, float(share[at, other]))
+            one.parallels[parallel.id] = parallel.parallels[one.id] = closeness

@@ -8,11 +8,10 @@ than the query does is one more feature, whose weight is how far the document mo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from twolane.model import deadlines
 from twolane.model.answer import Feature, Mode
 from twolane.model.scope import Scope
+from twolane.model.values import dataclass
 from twolane.query.intent import Intent
 from twolane.ranking.rankings import Ranking, Wordings
 from twolane.ranking.search import Searcher

@@ -6,10 +6,10 @@ Beside it, what the rankings of other wordings of the query say for its candidat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from twolane.model.answer import Degradation, Feature, Lane, LaneReport
 from twolane.model.candidate import Candidate
+from twolane.model.values import dataclass
 from twolane.query.analyzer import AnalyzedQuery
 from twolane.query.plan import Plan
 

@@ -8,12 +8,12 @@ whole moves a relevance, and an answer without the stage has the same relevances
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from twolane.embedding.stages import Stage
 from twolane.model.answer import Degradation, Feature, Lane
 from twolane.model.candidate import Candidate
 from twolane.model.errors import StageError
+from twolane.model.values import dataclass
 from twolane.ports.reranker import Reranker
 from twolane.query.analyzer import AnalyzedQuery
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from twolane.model.document import Document, Heading
 from twolane.model.errors import BadInput, NoSuchDocument
+from twolane.model.values import dataclass
 from twolane.text.plaintext import fences
 from twolane.text.tokens import fold
 

@@ -10,13 +10,13 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import accumulate, groupby, pairwise
 from operator import or_
 from typing import NamedTuple
 
 from twolane.model.scope import Word
+from twolane.model.values import dataclass
 from twolane.text.languages import USUAL, script_for
 from twolane.text.tokens import Token, stream, streams, terms_of, tokens
 

@@ -15,7 +15,7 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from twolane.model.answer import Answer, Degradation, Lane, Mode, Order, Place, 
 from twolane.model.candidate import Candidate
 from twolane.model.errors import BadCursor, BadInput, TooSlow
 from twolane.model.scope import All, Capability, Clause, Measure, Phrase, Scope, Span, require
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.query.analyzer import AnalyzedQuery
 from twolane.ranking.model import likely

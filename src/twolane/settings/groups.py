@@ -5,10 +5,10 @@ This is the one definition; the loader, `twolane settings` and the reference rea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from twolane.model.deep_links import template_problem
+from twolane.model.values import dataclass
 from twolane.settings.values import Address, Secret, between, is_known_server, one_of, setting
 
 EMBEDDERS = ("auto", "use", "e5", "ensemble", "onnx", "openai", "hashing", "none")

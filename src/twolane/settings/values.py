@@ -6,11 +6,12 @@ import math
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field
+from dataclasses import Field, field
 from pathlib import Path, PurePath
 from typing import Any
 
 from twolane.model.errors import BadSetting
+from twolane.model.values import dataclass
 
 Check = Callable[[Any], str | None]
 

@@ -6,11 +6,12 @@ All of it can be deleted: counts begin anew, and models are asked again.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 import apsw
 
+from twolane.model.values import dataclass
 from twolane.ports.stages import StageRecord
 from twolane.stores.side_file import SideFile
 

@@ -8,11 +8,12 @@ queries of eight collections, the hundred best stand among the first 120 by code
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
     from twolane.ports.vectors import Matrix, Vector

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from twolane.model.errors import BadInput
+from twolane.model.values import dataclass
 
 # A hostile text may hold nothing but places, and a value may be long.
 _MOST = 100

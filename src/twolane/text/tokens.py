@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 import Stemmer
 
 from twolane.model.scope import Word
+from twolane.model.values import dataclass
 from twolane.text.languages import FUNCTION_WORDS, USUAL, script_for, script_of
 
 # Snowball's name for each language that we stem.

@@ -11,9 +11,10 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from twolane.model.values import dataclass
 
 # The languages that the dictionary holds.
 LANGUAGES = frozenset(("en", "ru"))

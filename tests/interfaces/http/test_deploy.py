@@ -11,6 +11,7 @@ import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import typer
@@ -20,8 +21,10 @@ from tests.docs.pages import DOCS, ROOT, read
 from tests.interfaces.conftest import Cli, write
 from tests.interfaces.http.conftest import serving
 from tests.interfaces.test_wheel import BUILT_FROM
+from tests.qdrant_server import VERSION
 from twolane.interfaces.cli.app import app_for
 from twolane.settings import DECLARED, Settings
+from twolane.settings.values import Address
 
 DEPLOY = ROOT / "deploy"
 PAGE = read(DOCS / "howto" / "run-as-a-service.md")
@@ -124,6 +127,59 @@ def test_compose_publishes_to_this_machine_alone() -> None:
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+
+
+CLUSTER = yaml.safe_load(read(DEPLOY / "cluster.yaml"))["services"]
+OURS = [name for name, service in CLUSTER.items() if service["image"] == "twolane"]
+NODES = [name for name, service in CLUSTER.items() if service["image"].startswith("qdrant/")]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_cluster_starts_what_there_is(name: str, twolane: Cli) -> None:
+    """A service calls a command that the program takes, with settings that it understands."""
+    service = CLUSTER[name]
+    words = service["command"].split()
+    assert known_options(words)
+    assert "Usage" in twolane(*words, "--help").stdout
+    given = {
+        key: re.sub(r"\$\{PASSWORD:\?[^}]*\}", "secret", value)
+        for key, value in service["environment"].items()
+    }
+    settings = Settings.load(environment={**environment(), **given}).settings
+    assert isinstance(settings.db, Address)
+    where = urlsplit(settings.db.url)
+    postgres = CLUSTER[where.hostname]["environment"]
+    assert where.username == postgres["POSTGRES_USER"] == where.path.strip("/")
+    assert postgres["POSTGRES_PASSWORD"] in service["environment"]["TWOLANE_DB"]
+    assert [urlsplit(url).hostname for url in settings.qdrant.urls] == NODES
+    assert {urlsplit(url).port for url in settings.qdrant.urls} == {6333}
+    assert 1 < settings.qdrant.replicas < len(NODES) <= settings.qdrant.shards
+    assert set(service["depends_on"]) <= set(CLUSTER)
+    # Whoever comes to the published port comes to the one that the server listens at.
+    inside = {port.rpartition(":")[2] for port in service.get("ports", ())}
+    assert inside <= {str(settings.server.port)}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_the_cluster_runs_the_qdrant_that_is_tested(name: str) -> None:
+    """Each node is of that version, named as the others call it, and keeps what it holds."""
+    service = CLUSTER[name]
+    assert service["image"] == f"qdrant/qdrant:v{VERSION}"
+    words = service["command"].split()
+    assert words[words.index("--uri") + 1] == f"http://{name}:6335"
+    joins = words[words.index("--bootstrap") + 1] if "--bootstrap" in words else None
+    assert joins == (None if name == NODES[0] else f"http://{NODES[0]}:6335")
+    assert service["environment"]["QDRANT__CLUSTER__ENABLED"] == "true"
+    volume, _, place = service["volumes"][0].partition(":")
+    assert place == "/qdrant/storage"
+    assert volume in yaml.safe_load(read(DEPLOY / "cluster.yaml"))["volumes"]
+
+
+def test_no_two_services_of_the_cluster_share_a_port() -> None:
+    """Ports are published to this machine alone, each once."""
+    outside = [port.rpartition(":")[0] for one in CLUSTER.values() for port in one.get("ports", ())]
+    assert len(outside) == len(set(outside)) > 2
+    assert all(one.startswith("127.0.0.1:") for one in outside)
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from tests.interfaces.conftest import Cli
 from tests.interfaces.http.conftest import Server, serving
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, beside, eventually
 from twolane.interfaces.http.admission import Admission, Rates
 from twolane.interfaces.http.problems import HttpProblem
 
@@ -149,7 +149,7 @@ def test_an_overloaded_server_says_no_and_recovers(indexed: Cli, tmp_path: Path)
         running.client.get(path)
 
         def ask(_: int) -> int:
-            with httpx.Client(base_url=running.address, timeout=20) as client:
+            with httpx.Client(base_url=running.address, timeout=PATIENCE) as client:
                 answer = client.get(path)
                 if answer.status_code == 503:
                     assert answer.headers["retry-after"]
@@ -254,7 +254,7 @@ def test_what_has_begun_is_answered_before_the_end(indexed: Cli, tmp_path: Path)
         ExitStack() as open_clients,
     ):
         clients = [
-            open_clients.enter_context(httpx.Client(base_url=running.address, timeout=20))
+            open_clients.enter_context(httpx.Client(base_url=running.address, timeout=PATIENCE))
             for _ in range(6)
         ]
         # The connections are there already, so that nothing but the question is on its way.
@@ -303,12 +303,9 @@ serve(settings, started=lambda address: print(address, flush=True))
 @contextmanager
 def _endless(tmp_path: Path, query_seconds: float) -> Iterator[tuple[subprocess.Popen[str], str]]:
     words = [sys.executable, "-c", _ENDLESS, str(tmp_path / "x.db"), str(query_seconds)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+    with beside(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        try:
-            yield process, process.stdout.readline().strip()
-        finally:
-            process.kill()
+        yield process, process.stdout.readline().strip()
 
 
 def test_searches_without_end_do_not_keep_the_server(tmp_path: Path) -> None:
@@ -327,14 +324,14 @@ def test_a_search_without_end_is_answered(tmp_path: Path) -> None:
     """When its time is over a search is answered with what is there, and the next one as ever."""
     with _endless(tmp_path, 0.5) as (_, address), httpx.Client(base_url=address) as client:
         for _ in range(4):
-            answer = client.get("/api/search?q=endless", timeout=20)
+            answer = client.get("/api/search?q=endless", timeout=PATIENCE)
             assert answer.status_code == 200
             lanes = {
                 degradation["lane"]: degradation["reason"]
                 for degradation in answer.json()["degraded"]
             }
             assert "longer than 0.5 s" in lanes["lexical"]
-        degraded = client.get("/api/search?q=tea", timeout=20).json()["degraded"]
+        degraded = client.get("/api/search?q=tea", timeout=PATIENCE).json()["degraded"]
         assert "lexical" not in [degradation["lane"] for degradation in degraded]
 
 

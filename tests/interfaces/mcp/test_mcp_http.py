@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.interfaces.conftest import Cli, _at, write
 from tests.interfaces.http.conftest import Server, serving
 from tests.interfaces.mcp.test_mcp import NOTES, Session, refused, search_outline_get, told
+from tests.waiting import PATIENCE
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 ACCEPT = {"accept": "application/json, text/event-stream"}
@@ -32,7 +32,7 @@ def over_http(address: str, session: Session, *, token: str = "", mode: str = "a
 
     async def run() -> None:
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=20) as http,
+            httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
             Client(streamable_http_client(address, http_client=http), mode=mode) as client,
         ):
             await session(client)
@@ -74,23 +74,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @contextmanager
 def agents_only(cli: Cli, *options: str) -> Iterator[str]:
     """`twolane mcp --http` on a free port; gives its address."""
-    with subprocess.Popen(
-        cli.arguments("mcp", "--http", "--port", "0", *options),
-        env=cli.environment,
-        cwd=cli.home,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with cli.beside("mcp", "--http", "--port", "0", *options) as process:
         assert process.stderr is not None
-        try:
-            line = process.stderr.readline()
-            assert "/mcp" in line, line
-            yield re.findall(r"http://\S+", line)[0]
-        finally:
-            # A test that fails must not wait for a server that nobody ends.
-            process.terminate()
-            ended = process.wait(30)
-        assert ended == 0
+        line = process.stderr.readline()
+        assert "/mcp" in line, line
+        yield re.findall(r"http://\S+", line)[0]
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -231,7 +221,7 @@ def test_an_overloaded_server_says_no_to_agents_too(tmp_path: Path) -> None:
     with serving(cli, tmp_path, **tight) as running:
 
         def ask(_: int) -> str:
-            with httpx.Client(base_url=running.address, timeout=20, headers=ACCEPT) as client:
+            with httpx.Client(base_url=running.address, timeout=PATIENCE, headers=ACCEPT) as client:
                 answer = client.post("/mcp", json=call)
             if answer.status_code == 503:
                 assert answer.headers["retry-after"]

@@ -16,12 +16,12 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from twolane.model.errors import EmbedderError, EmbedderUnavailable
+from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
     import httpx

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from twolane.model.errors import EmbedderUnavailable
+from twolane.model.values import dataclass
 
 # Where exports keep their graph, the most exact first; the first that is there is taken.
 _GRAPHS = (

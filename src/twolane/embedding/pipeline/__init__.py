@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from twolane.embedding.centring import block, centred, same_means
@@ -19,6 +19,7 @@ from twolane.embedding.pipeline.leases import release_the_dead, retry_in, worker
 from twolane.embedding.spaces import Background, expect_model
 from twolane.model.errors import EmbedderUnavailable
 from twolane.model.space import Generation, Pending, Progress
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.embedder import Embedder, Named, Parallel, Reusing
 from twolane.ports.vectors import NewVector, VectorIndex

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar
 
 from twolane.embedding.sentence_codes import coded, sentence_part, silent
@@ -12,6 +12,7 @@ from twolane.embedding.vector_checks import check_vectors
 from twolane.ingest.chunking import embedded_sentences, embedded_text, estimate_tokens
 from twolane.model.errors import EmbedderError, EmbedderUnavailable
 from twolane.model.space import Pending, Space
+from twolane.model.values import dataclass
 from twolane.ports.embedder import Embedder, Reusing, SentenceEmbedder, Together
 
 if TYPE_CHECKING:

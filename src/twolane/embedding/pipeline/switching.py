@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from twolane.embedding.centring import block, centred, means_of, outgrown, uncentred
 from twolane.model.errors import BadInput
 from twolane.model.scope import ANYWHERE
 from twolane.model.space import Generation, GenerationState, Progress, Space
+from twolane.model.values import dataclass
 from twolane.ports import Stores
 from twolane.ports.documents import Part
 from twolane.ports.vectors import Mean, NewVector, VectorIndex

@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from twolane.embedding.pipeline.leases import spread
 from twolane.model.errors import TwolaneError
+from twolane.model.values import dataclass
 
 log = logging.getLogger("twolane")
 

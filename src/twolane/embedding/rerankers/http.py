@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from twolane.embedding.embedders.cutting import Cutter
 from twolane.embedding.embedders.endpoint import Endpoint
 from twolane.model.errors import EmbedderError, StageError
+from twolane.model.values import dataclass
 
 # What an answer can have at most: what is said of each passage, and beside all of them.
 # Some servers repeat the passages.

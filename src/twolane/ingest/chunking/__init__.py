@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twolane.ingest.chunking.boilerplate import stripped
 from twolane.ingest.chunking.splitting import (
@@ -29,6 +29,7 @@ from twolane.ingest.chunking.splitting import (
 )
 from twolane.model.document import Chunk, Document, Heading, Kind, passage_digest
 from twolane.model.errors import BadSetting
+from twolane.model.values import dataclass
 from twolane.text.languages import USUAL
 from twolane.text.plaintext import plain
 

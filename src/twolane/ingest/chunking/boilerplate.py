@@ -17,11 +17,11 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from math import isqrt
 
 from twolane.ingest.chunking.splitting import own_sentences, sentence_at
+from twolane.model.values import dataclass
 from twolane.text.plaintext import plain
 
 # Fewer documents that hold a line are a coincidence, or copies.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twolane.ingest.analysis import DraftTask, analyze_draft
 from twolane.ingest.drafting import Drafted, drafted
@@ -21,6 +21,7 @@ from twolane.model.draft import Draft
 from twolane.model.errors import BadDraft, HeldInFile, TwolaneError
 from twolane.model.problem import ProblemCode
 from twolane.model.scope import Capability, Scope, require
+from twolane.model.values import dataclass
 from twolane.ports.documents import DocumentStore, PutCollection
 from twolane.settings import Settings
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from twolane.ingest.parsing.decoding import decode
 from twolane.model.document import Kind
 from twolane.model.draft import Draft
 from twolane.model.problem import ProblemCode
+from twolane.model.values import dataclass
 
 _ITEM = re.compile(r"[0-9a-f]{32}\.md")
 _NOTE, _NOTEBOOK, _TAG, _TAGGING = "1", "2", "5", "6"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from html.parser import HTMLParser
@@ -22,6 +21,7 @@ from twolane.ingest.exchange.rows import BadRow, Row, Rows, Text, id_in, normali
 from twolane.model.document import Kind
 from twolane.model.draft import Draft
 from twolane.model.problem import ProblemCode
+from twolane.model.values import dataclass
 
 
 class Folders(StrEnum):

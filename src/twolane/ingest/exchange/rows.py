@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -12,6 +12,7 @@ from twolane.ingest.drafting import LONGEST_ID
 from twolane.model.document import Collection, digest
 from twolane.model.draft import Draft
 from twolane.model.problem import Problem, ProblemCode
+from twolane.model.values import dataclass
 
 # A report of a million bad rows helps nobody; the number of all of them is kept.
 MOST_PROBLEMS = 1_000

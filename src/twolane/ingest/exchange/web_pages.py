@@ -14,10 +14,10 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from html import unescape
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
+from twolane.model.values import dataclass
 from twolane.settings.groups import Fetch
 
 _MOST_REDIRECTS = 5

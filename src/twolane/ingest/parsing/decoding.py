@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from twolane.model.problem import ProblemCode
+from twolane.model.values import dataclass
 
 # A NUL this near to the beginning means that the file is no text; one further on is an accident.
 _LOOKED_AT = 8192

@@ -9,13 +9,14 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime, time
 from typing import Any
 
 import yaml
 
 from twolane.model.document import Kind
+from twolane.model.values import dataclass
 
 # A person writes a few hundred characters; what is far larger was not written to be read.
 LARGEST = 64_000

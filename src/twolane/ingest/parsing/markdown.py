@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import PurePosixPath
@@ -27,6 +26,7 @@ from twolane.model.document import (
     digest,
 )
 from twolane.model.problem import Problem, ProblemCode
+from twolane.model.values import dataclass
 from twolane.text.plaintext import blank, closing_ticks, code_spans, fence_end, fences, plain_line
 
 

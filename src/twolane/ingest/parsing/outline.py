@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -21,6 +20,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
 from twolane.model.document import Heading, Link
+from twolane.model.values import dataclass
 from twolane.text.plaintext import blank, code_spans, plain_line
 
 

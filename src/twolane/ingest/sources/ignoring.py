@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from twolane.model.errors import BadSetting
+from twolane.model.values import dataclass
 
 # Later names overrule earlier ones in the same folder: ours is the more specific wish.
 IGNORE_FILES = (".gitignore", ".twolaneignore")

@@ -9,7 +9,7 @@ import time
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +20,7 @@ import twolane.interfaces.cli.output as output
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput, NoSuchDocument
 from twolane.model.scope import Scope
+from twolane.model.values import dataclass
 from twolane.settings import Loaded, Settings
 from twolane.settings.machine import cores
 

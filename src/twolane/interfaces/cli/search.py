@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +18,7 @@ from twolane.interfaces.cli.results import show_lanes, show_results
 from twolane.interfaces.wire import search as wire
 from twolane.model.answer import Answer, Mode, Order, Result, Sort
 from twolane.model.errors import BadInput
+from twolane.model.values import dataclass
 from twolane.text.plural import counted
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ from twolane.interfaces.cli.output import duration
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.errors import BadSetting, StoreError
 from twolane.model.scope import Scope
+from twolane.model.values import dataclass
 from twolane.settings import DECLARED, cache_path, database_place
 from twolane.text.plural import counted
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +21,7 @@ from twolane.interfaces import failures
 from twolane.interfaces.cli.opening import Modes, PlainCall, load_settings, open_library, typed
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput, TwolaneError
+from twolane.model.values import dataclass
 from twolane.text.plural import counted
 
 if TYPE_CHECKING:

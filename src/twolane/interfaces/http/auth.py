@@ -13,7 +13,6 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -35,6 +34,7 @@ from twolane.library import Library
 from twolane.model.errors import BadInput, DatabaseGone, StoreError
 from twolane.model.scope import Capability
 from twolane.model.tokens import Token
+from twolane.model.values import dataclass
 from twolane.settings import Settings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from twolane.interfaces.wire.shape import encode
 from twolane.library import Library
 from twolane.model.document import digest
 from twolane.model.errors import TwolaneError
+from twolane.model.values import dataclass
 from twolane.settings import Settings
 
 if TYPE_CHECKING:

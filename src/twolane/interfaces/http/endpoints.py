@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from twolane.interfaces.http.parameters import Parameters
@@ -16,6 +16,7 @@ from twolane.interfaces.http.problems import Problem
 from twolane.interfaces.wire.bodies import Body
 from twolane.interfaces.wire.shape import Json, Shape
 from twolane.model.scope import EVERYTHING, Capability, Scope
+from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
     from twolane.interfaces.http.metrics import Metrics

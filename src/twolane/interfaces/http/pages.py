@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+
+from twolane.model.values import dataclass
 
 _TYPES: Mapping[str, str] = {
     ".css": "text/css",

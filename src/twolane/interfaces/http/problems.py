@@ -6,7 +6,7 @@ The class of an error decides which problem it is, never its message.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from twolane.interfaces.failures import discreet
 from twolane.interfaces.wire import server as wire
@@ -25,6 +25,7 @@ from twolane.model.errors import (
     TooSlow,
     TwolaneError,
 )
+from twolane.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

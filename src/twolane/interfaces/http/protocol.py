@@ -10,7 +10,6 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from twolane.interfaces.http.problems import (
     HttpProblem,
 )
 from twolane.interfaces.wire.shape import encode
+from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
     from uvicorn.config import Config

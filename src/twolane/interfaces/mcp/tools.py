@@ -7,7 +7,6 @@ every conversation; descriptions say what an agent cannot guess, and nothing els
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from twolane.interfaces.mcp import texts
@@ -15,6 +14,7 @@ from twolane.interfaces.mcp.quoting import line
 from twolane.model.answer import Mode
 from twolane.model.errors import BadInput
 from twolane.model.scope import Scope
+from twolane.model.values import dataclass
 from twolane.ranking.phrasings import Phrasings
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from twolane.model.document import Boilerplate, Chunk, Collection, Document, Prepared
@@ -14,6 +14,7 @@ from twolane.model.problem import FileRecord, Problem
 from twolane.model.scope import Scope
 from twolane.model.space import Failure, Generation
 from twolane.model.tokens import Token
+from twolane.model.values import dataclass
 from twolane.ports.vectors import Mean
 from twolane.stores.memory.matching import in_scope
 

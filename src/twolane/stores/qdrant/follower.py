@@ -176,26 +176,26 @@ class Follower:
         number = self._outbox.number()
         # What a build left behind that did not end, and the one before the last.
         self.layout.drop(set(before.all) - set(before.asked.values()))
-        fresh = [self.layout.make(None, number)]
-        fresh += [
-            self.layout.make(one.number, number, one.space.dimensions)
+        words = self.layout.make(None, number)
+        dense = [
+            self.layout.make(one.number, number, one.space.dimensions, to_fill=True)
             for one in self._stores.vectors.generations()
         ]
+        fresh = [words, *dense]
         builds = self.layout.builds()
         ids = self._ids()
         done = 0
         # The next documents are read while the last ones are written.
         with ThreadPoolExecutor(_SENDERS, "qdrant-build") as senders:
-            sent: deque[Future[None]] = deque()
-            for some in _batches(ids, self.layout.shape.batch):
-                made = self._made(some, self._outbox.number(), builds, fresh)
-                sent.append(senders.submit(self._send, made))
-                if len(sent) > _SENDERS:
-                    sent.popleft().result()
-                done += len(some)
-                on_batch(done, len(ids))
-            for each in sent:
-                each.result()
+            sent: deque[Future[int]] = deque()
+            for some in (*_batches(ids, self.layout.shape.batch), ()):
+                if some:
+                    made = self._made(some, self._outbox.number(), builds, fresh)
+                    sent.append(senders.submit(self._send, made))
+                while sent and (len(sent) > _SENDERS or not some):
+                    done += sent.popleft().result()
+                    on_batch(done, len(ids))
+        self.layout.finish(words, dense)
         self.layout.ask_for(fresh, builds)
         return done
 
@@ -243,8 +243,11 @@ class Follower:
             points |= dict.fromkeys(builds.of(generation, names), made)
         return _Made(tuple(ids), number, frozenset(live), tuple(words), points)
 
-    def _send(self, made: _Made) -> None:
-        """Write points over older ones, and drop what else is older of their documents."""
+    def _send(self, made: _Made) -> int:
+        """Write points over older ones, and drop what else is older of their documents.
+
+        How many documents that were.
+        """
         gone = [tombstone(id, made.number) for id in sorted(set(made.ids) - made.live)]
         for name in made.words:
             self._upsert(name, [*made.points[name], *gone], made.number)
@@ -254,6 +257,7 @@ class Follower:
         late = self._overtaken(made.ids, made.number, made.words)
         if late:
             self._outbox.again(late)
+        return len(made.ids)
 
     def _upsert(self, name: str, points: Sequence[models.PointStruct], number: int) -> None:
         def write(client: QdrantClient) -> None:

@@ -20,12 +20,14 @@ WORDS = "words"
 TERMS = "terms"
 
 # What a collection is made from stands in its metadata, under this key.
-_DATABASE = "database"
+DATABASE = "database"
 # How long searches believe that the collections are those of their database.
 _SURE_SECONDS = 10.0
 
 # Making a collection takes the agreement of the nodes.
 _SECONDS = 60
+# How often it is looked whether an index is done.
+_POLL_SECONDS = 0.2
 
 _KEYWORDS = ("collection", "document", "folders", "kind", "languages", "parts", "tags")
 _NUMBERS = ("created", "updated", "used")
@@ -121,8 +123,13 @@ class Layout:
 
         return self._cluster.ask(look)
 
-    def make(self, generation: int | None, number: int, dimensions: int = 0) -> str:
-        """Make a collection for the words, or the vectors of a generation; its name."""
+    def make(
+        self, generation: int | None, number: int, dimensions: int = 0, *, to_fill: bool = False
+    ) -> str:
+        """Make a collection for the words, or the vectors of a generation; its name.
+
+        One that is made `to_fill` has no index of its vectors before `finish`.
+        """
         name = f"{self.alias(generation)}-{number}"
 
         def create(client: QdrantClient) -> None:
@@ -139,7 +146,8 @@ class Layout:
                 write_consistency_factor=shape.write_consistency,
                 on_disk_payload=True,
                 quantization_config=None if generation is None else self._quantised(),
-                metadata={_DATABASE: self._identity()},
+                optimizers_config=_UNINDEXED if to_fill else None,
+                metadata={DATABASE: self._identity()},
                 timeout=_SECONDS,
             )
 
@@ -150,6 +158,30 @@ class Layout:
         self._cluster.ask(create, seconds=_SECONDS)
         self._cluster.ask(index, seconds=_SECONDS)
         return name
+
+    def finish(self, words: str, names: Iterable[str]) -> None:
+        """Index the vectors of collections that were made to be filled, and wait for the end.
+
+        `words` is a collection that was not, and so has what the cluster does by itself.
+        """
+
+        def index(client: QdrantClient) -> None:
+            usual = client.get_collection(words).config.optimizer_config.indexing_threshold
+            for name in filled:
+                client.update_collection(
+                    name,
+                    optimizers_config=models.OptimizersConfigDiff(indexing_threshold=usual),
+                    timeout=_SECONDS,
+                )
+
+        def is_busy(client: QdrantClient) -> bool:
+            statuses = [client.get_collection(name).status for name in filled]
+            return models.CollectionStatus.YELLOW in statuses
+
+        filled = list(names)
+        self._cluster.ask(index, seconds=_SECONDS)
+        while self._cluster.ask(is_busy, seconds=_SECONDS):
+            time.sleep(_POLL_SECONDS)
 
     def ask_for(self, names: Iterable[str], builds: Builds) -> None:
         """Let the aliases name these collections from now on, all at once."""
@@ -179,7 +211,7 @@ class Layout:
 
     def _require_own(self, client: QdrantClient, names: Iterable[str]) -> None:
         for name in names:
-            made_of = (client.get_collection(name).config.metadata or {}).get(_DATABASE)
+            made_of = (client.get_collection(name).config.metadata or {}).get(DATABASE)
             if made_of != self._identity():
                 raise EngineTaken(
                     f"Qdrant holds another database under the name {self.shape.name!r}; set "
@@ -209,6 +241,9 @@ class Layout:
             )
         return None
 
+
+# An index that grows with the collection would be built again and again.
+_UNINDEXED = models.OptimizersConfigDiff(indexing_threshold=0)
 
 _SPARSE = models.SparseVectorParams(modifier=models.Modifier.IDF)
 

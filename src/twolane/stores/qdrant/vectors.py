@@ -101,8 +101,14 @@ class QdrantVectors:
         asked = _Question(self._cluster, self._layout, generation, vector)
         # Few documents that are named are all compared.
         few = 0 < len(scope.documents) <= limit
-        chosen = scope.documents if few else asked.documents(filter, limit, floor)
-        chosen = sorted(still_there(self._documents, chosen, scope))
+        nearest = (
+            dict.fromkeys(scope.documents, 1.0) if few else asked.documents(filter, limit, floor)
+        )
+        shown = still_there(self._documents, list(nearest), scope)
+        scores = [score for id, score in nearest.items() if id in shown]
+        # Of equals the lowest id comes first, which is seen when they are compared exactly.
+        least = scores[limit - 1] - _ROUNDING if len(scores) > limit else -1.0
+        chosen = sorted(id for id in shown if nearest[id] >= least)
         passages = asked.passages(chosen, filter)
         found = [_neighbour(held, detail) for held in passages.values()]
         found = [one for one in found if one.similarity >= floor]
@@ -137,8 +143,11 @@ class _Question:
         self._using = vector_name(generation)
         self._vector = [float(number) for number in vector]
 
-    def documents(self, filter: models.Filter, limit: int, floor: float) -> list[str]:
-        """The documents of the nearest passages: as many as asked for, or all there are."""
+    def documents(self, filter: models.Filter, limit: int, floor: float) -> dict[str, float]:
+        """The documents of the nearest passages, best first, with the similarity of the nearest.
+
+        They are at least as many as asked for, or all there are.
+        """
         shape = self._shape
         rescoring = models.QuantizationSearchParams(rescore=True, oversampling=shape.oversampling)
         params = models.SearchParams(exact=shape.exact, hnsw_ef=shape.ef, quantization=rescoring)
@@ -151,11 +160,11 @@ class _Question:
             for payload, score in found:
                 nearest.setdefault(payload["document"], score)
             if len(found) < wanted:
-                return list(nearest)
+                return nearest
             # Of equals the lowest id comes first, so none of them may be left out.
             scores = list(nearest.values())
             if len(scores) >= limit and found[-1][1] < scores[limit - 1] - _ROUNDING:
-                return list(nearest)
+                return nearest
             wanted *= 4
 
     def passages(

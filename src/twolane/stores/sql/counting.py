@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, TypeVar
 
 from twolane.model.candidate import Frequencies
 from twolane.model.document import FIELDS, Kind
 from twolane.model.scope import Word
+from twolane.model.values import dataclass
 from twolane.stores.sql.filtering import Condition
 from twolane.stores.sql.session import Session
 from twolane.stores.vocabulary import Vocabulary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from twolane.model.document import Boilerplate, Chunk, Collection, Kind
 from twolane.model.draft import Once, Receipt, Saved
 from twolane.model.problem import FileRecord, FileState, ProblemCode
 from twolane.model.scope import EVERYBODY, Scope
+from twolane.model.values import dataclass
 from twolane.ports.documents import WHOLE, Among, Change, Facets, Known, Part, Stats, Stored
 from twolane.stores.sql.counting import Counted
 from twolane.stores.sql.document_rows import document_of, stamp_of

@@ -6,7 +6,6 @@ Building a condition is separate from running it: everything here is text in, te
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
 
@@ -23,6 +22,7 @@ from twolane.model.scope import (
     Trait,
     Valued,
 )
+from twolane.model.values import dataclass
 from twolane.text.tokens import fold
 
 # A piece of SQL with what it binds.

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from twolane.model.values import dataclass
 from twolane.ports.outbox import Lag, Streams, Turn
 from twolane.stores.sql.session import Database, Session
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from twolane.model.scope import EVERYBODY, Scope
 from twolane.model.space import Failure, Jobs, Pending, Progress
+from twolane.model.values import dataclass
 from twolane.ports.queue import LONGEST_LEASE_SECONDS, LONGEST_RETRY_SECONDS
 from twolane.stores.sql.counting import KEPT, Remembered
 from twolane.stores.sql.generations import Generations

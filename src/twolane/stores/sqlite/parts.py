@@ -6,13 +6,14 @@ All of it is read from the schema itself, so that nothing has to be listed twice
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from twolane.model.values import dataclass
 from twolane.stores.sqlite.functions import register
 
 SCHEMA_FILE = Path(__file__).with_name("schema.sql")

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from twolane.ports.vectors import Vector
     from twolane.stores.sqlite.matrix import VectorCache
 
+# The order of the joins is ours: the planner would go through all vectors of the generation.
 _OF_DOCUMENTS = """
 SELECT d.id, c.position, v.vector, s.codes
-FROM documents AS d JOIN chunks AS c ON c.document = d.row
-JOIN vectors AS v ON v.generation = :generation AND v.content_hash = c.content_hash
+FROM documents AS d CROSS JOIN chunks AS c ON c.document = d.row
+CROSS JOIN vectors AS v ON v.generation = :generation AND v.content_hash = c.content_hash
 LEFT JOIN sentences AS s ON s.generation = v.generation AND s.content_hash = v.content_hash
 WHERE d.listed AND d.id = ANY(:ids) ORDER BY d.id, c.position"""
 
