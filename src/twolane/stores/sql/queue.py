@@ -252,7 +252,7 @@ class SqlQueue:
     ) -> Progress:
         """How far the generation is; counted anew only after changes."""
         asked = {"generation": generation, "owner": scope.owner, "never": math.inf}
-        with self._db.reading(scope) as session:
+        with self._db.reading() as session:
             counts = self._counted(session, generation, scope.owner)
             failed, abandoned = 0, 0
             rate, any_jobs = _rate(session, generation)
