@@ -17,6 +17,7 @@ import pytest
 
 from tests.builders import open_library
 from tests.interfaces.conftest import Cli
+from tests.waiting import eventually
 from twolane import Draft, Library, Settings
 from twolane.library import keep_copy
 from twolane.stores.sqlite.copying import arriving
@@ -178,25 +179,30 @@ def test_a_killed_backup_looks_like_none(
         check=True,
     )
     takes = time.monotonic() - started
-    left = 0
     for n in range(9):
         copy = folder / f"copy{n}.db"
-        with subprocess.Popen(
-            twolane.arguments("backup", copy),
-            env=dict(twolane.environment),
-            stdout=subprocess.DEVNULL,
-        ) as process:
+        with twolane.beside("backup", copy) as process:
             time.sleep(takes * (n + 1) / 10)
             process.kill()
-        left += any(".partial" in name for name in names(folder))
         if copy.exists():
             with Library.open(
                 copy, settings=Settings(embedding={"embedder": "none"}), create=False
             ) as library:
                 assert library.check() == []
-    assert left > 0
+
+    def is_killed_half_way() -> bool:
+        with twolane.beside("backup", folder / "half.db") as process:
+            while process.poll() is None and not halves():
+                pass
+        (folder / "half.db").unlink(missing_ok=True)
+        return bool(halves())
+
+    def halves() -> list[str]:
+        return [name for name in names(folder) if ".partial" in name]
+
+    eventually(is_killed_half_way)
     twolane("backup", folder / "last.db")
-    assert not [name for name in names(folder) if ".partial" in name]
+    assert not halves()
 
 
 LITTLE_ROOM = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))"

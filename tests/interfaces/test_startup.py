@@ -53,7 +53,7 @@ def test_search_by_meaning_imports_no_parser(indexed: Cli) -> None:
     assert found.isdisjoint(READING - {"numpy"} | {"rich"})
 
 
-# Python's own decorator of dataclasses, which takes three times as long for each class as ours;
+# Python's own decorator of dataclasses, which takes four times as long for a class as ours;
 # `twolane.settings` has options that only that one knows.
 _SLOW = re.compile(r"^from dataclasses import .*\bdataclass\b", re.MULTILINE)
 _WITH_OPTIONS = {"twolane.settings"}

@@ -11,7 +11,7 @@ from tests.builders import indexed_library, write_notes
 from tests.unit.test_reranking import NOTES, shape
 from twolane import Draft, Library, NoSuchDocument
 from twolane.evaluation.golden import GoldenSet
-from twolane.evaluation.golden_log import with_opened
+from twolane.evaluation.golden_build import with_opened
 from twolane.library import LOCAL
 from twolane.model.errors import NotPermitted
 from twolane.model.scope import Scope

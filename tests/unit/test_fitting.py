@@ -146,8 +146,8 @@ class TestWeights:
             math.isfinite(one.intercept) and abs(one.intercept) < 1e5
             for one in (weights.own, weights.foreign)
         )
-        assert set(weights.own.features) <= set(basis.own)
-        assert set(weights.foreign.features) <= set(basis.foreign)
+        assert set(weights.own.features) <= {*basis.own, Feature.SMALL_LIBRARY}
+        assert set(weights.foreign.features) <= {*basis.foreign, Feature.SMALL_LIBRARY}
 
     @settings(deadline=None, max_examples=20)
     @given(st.sampled_from(HYBRID.own), st.integers(2, 30), st.integers(0, 99))
@@ -280,7 +280,8 @@ class TestWeights:
             "lexical": {"both", "words", "name"},
             "semantic": {"both", "meaning"},
         }
-        assert set(fit([FitSet("a", (query,))], SEMANTIC).own.features) <= set(SEMANTIC.own)
+        weighted = set(fit([FitSet("a", (query,))], SEMANTIC).own.features)
+        assert weighted <= {*SEMANTIC.own, Feature.SMALL_LIBRARY}
 
     def test_nothing_to_learn_from_is_refused(self) -> None:
         """Only relevant candidates, or none that is, order nothing; grades below 0 are none."""
@@ -339,8 +340,13 @@ class TestJudgments:
 
     def order(self, weights: LanguageWeights) -> dict[Feature, float]:
         """The shares of the weights, which decide the order."""
-        total = sum(weights.own.features.values())
-        return {name: value / total for name, value in weights.own.features.items()}
+        features = {
+            name: value
+            for name, value in weights.own.features.items()
+            if name != Feature.SMALL_LIBRARY
+        }
+        total = sum(features.values())
+        return {name: value / total for name, value in features.items()}
 
     def test_a_handful_changes_no_order(self) -> None:
         """Five judgments say how likely results are, and nothing about their order."""
@@ -361,6 +367,19 @@ class TestJudgments:
         given = drawn_set("own", 30, noise=50.0)
         found = fit_to_judgments([given], HYBRID, self.PRIOR)
         assert self.order(found) == pytest.approx(self.order(self.PRIOR), abs=1e-3)
+
+    def test_what_a_small_library_adds_is_counted_once(self) -> None:
+        """Chances of few documents are as likely as they were: the intercept makes up for it."""
+        given = drawn_set("own", 60, noise=2.0)
+        before = fit_to_judgments([given], HYBRID, self.PRIOR)
+        for query in given.queries:
+            for one in query.candidates:
+                one.features[Feature.SMALL_LIBRARY] = 1.0
+        after = fit_to_judgments([given], HYBRID, self.PRIOR)
+        assert after.own.features[Feature.SMALL_LIBRARY] == 1.0
+        assert -1.1 < after.own.intercept - before.own.intercept < -0.2
+        one, other = (judged_by(weights, given, HYBRID) for weights in (before, after))
+        assert other.error < one.error + 0.02
 
 
 class TestStages:

@@ -222,9 +222,9 @@ def test_any_html_is_read(text: str, folders: Folders) -> None:
 def test_what_never_ends_is_read_in_one_go(piece: str, times: int) -> None:
     """However many tags and comments are opened, the time grows with the file and no faster."""
     whole = '<DT><A HREF="https://example.org/">Tea</A>\n' + piece * times
-    began = time.perf_counter()
+    began = time.process_time()
     assert drafts(whole)[0].url == "https://example.org/"
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 NOTE, BOOK, INNER, TAG, USE, SECRET = (f"{digit}" * 32 for digit in "123456")

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 from tests.builders import open_library, write_notes
+from tests.waiting import PATIENCE
 from twolane import Library, Settings
 from twolane.embedding.embedders.endpoint import Endpoint, RetryPolicy
 from twolane.embedding.embedders.openai import OpenAiEmbedder, RequestOptions
@@ -225,21 +226,25 @@ def test_a_server_that_hangs_is_given_up(server: Server) -> None:
 def test_a_request_that_hangs_does_not_hang_up_others(server: Server) -> None:
     """Each request has a time of its own: one that began later is answered."""
 
+    is_given_up = threading.Event()
+
     def answer(body: dict[str, Any], number: int) -> Any:
-        time.sleep(3.0 if body["input"] == ["slow"] else 1.0)
+        assert is_given_up.wait(PATIENCE)
         return sound(body, number)
 
     server.answer = answer
     one = OpenAiEmbedder(
-        Endpoint(server.url, policy=RetryPolicy(seconds=2.0, tries=1)),
+        Endpoint(server.url, policy=RetryPolicy(seconds=3.0, tries=1)),
         RequestOptions("tiny", DIMENSIONS),
     )
     with closing(one), ThreadPoolExecutor(2) as threads:
         slow = threads.submit(one.embed_passages, ["slow"])
-        time.sleep(1.5)
-        assert one.embed_passages(["tea"]).shape == (1, DIMENSIONS)
+        time.sleep(2.0)
+        later = threads.submit(one.embed_passages, ["tea"])
         with pytest.raises(EmbedderUnavailable, match="did not answer"):
             slow.result()
+        is_given_up.set()
+        assert later.result().shape == (1, DIMENSIONS)
     with pytest.raises(EmbedderUnavailable, match="not asked any more"):
         one.embed_passages(["tea"])
 
@@ -539,15 +544,18 @@ def test_a_packed_answer_is_read(server: Server, embedder: OpenAiEmbedder) -> No
     assert embedder.embed_passages(["tea", "rye"]).shape == (2, DIMENSIONS)
 
 
+TINY = {"model": "tiny", "dimensions": DIMENSIONS}
+
+
+def by(model: str) -> Answer:
+    """A server that answers with this model."""
+    return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
+
+
 def test_another_model_stops_the_work(server: Server, tmp_path: Path) -> None:
     """A server that begins to answer with another model is named, and none of its vectors kept."""
     write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
-    tiny = {"model": "tiny", "dimensions": DIMENSIONS}
-    settings = settings_for(server.url, tmp_path / "d.db", embedding=tiny)
-
-    def by(model: str) -> Answer:
-        return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
-
+    settings = settings_for(server.url, tmp_path / "d.db", embedding=TINY)
     server.answer = by("tiny-v1")
     with Library.open(settings=settings) as library:
         library.index(tmp_path / "notes")
@@ -568,12 +576,7 @@ def test_another_model_stops_the_work(server: Server, tmp_path: Path) -> None:
 def test_another_process_notices_another_model(server: Server, tmp_path: Path) -> None:
     """The name of the model is kept with its vectors; `revision` makes them anew by another one."""
     write_notes(tmp_path / "notes", {"tea.md": "# Tea\n\nGreen leaves."})
-    tiny = {"model": "tiny", "dimensions": DIMENSIONS}
-    settings = settings_for(server.url, tmp_path / "d.db", embedding=tiny)
-
-    def by(model: str) -> Answer:
-        return lambda body, number: (200, {}, {**sound(body, number)[2], "model": model})
-
+    settings = settings_for(server.url, tmp_path / "d.db", embedding=TINY)
     server.answer = by("tiny-v1\0")
     with Library.open(settings=settings) as library:
         library.index(tmp_path / "notes")

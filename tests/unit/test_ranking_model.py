@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
-from math import exp
+from math import exp, log
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twolane import BadInput, Settings
+from twolane import BadInput, Draft, Library, Mode, Settings
 from twolane.model.answer import Feature, Lane
 from twolane.model.candidate import Candidate
 from twolane.model.space import Generation, GenerationState, Space
@@ -26,6 +25,7 @@ from twolane.ranking.model import (
     Weights,
     answerable,
     chance,
+    small_library,
 )
 from twolane.ranking.model_files import known_model, model_in, model_text, packaged_model
 
@@ -188,6 +188,35 @@ def _as_index(vectors: object) -> VectorIndex:
     return vectors  # type: ignore[return-value]
 
 
+def save_notes(library: Library, topic: str) -> None:
+    """Save a hundred notes on it, with their vectors."""
+    library.save_all(Draft(f"{topic} {one}", body=f"note {one} on {topic}") for one in range(100))
+    library.embed()
+
+
+class TestSmallLibrary:
+    """Of few documents each is likelier; an index says how many there are."""
+
+    def test_by_their_number(self) -> None:
+        """In inverse proportion, within what was measured."""
+        assert small_library(100) == pytest.approx(log(2))
+        assert small_library(50) == small_library(1) == pytest.approx(log(4))
+        assert small_library(200) == small_library(10_000) == 0.0
+
+    @pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
+    def test_it_is_told_last_and_only_of_few(self, tmp_path: Path, mode: Mode) -> None:
+        """Each result has it, in every mode; with many documents none does."""
+        settings = Settings(embedding={"embedder": "hashing"})
+        with Library.open(tmp_path / "notes.db", settings=settings) as library:
+            save_notes(library, "leeks")
+            shown = library.search("leeks", mode=mode).results
+            assert {one.contributions[-1].feature for one in shown} == {Feature.SMALL_LIBRARY}
+            assert shown[0].contributions[-1].share == pytest.approx(log(2))
+            save_notes(library, "beans")
+            for one in library.search("leeks", mode=mode).results:
+                assert Feature.SMALL_LIBRARY not in {each.feature for each in one.contributions}
+
+
 class TestFiles:
     """Where weights are found."""
 
@@ -202,18 +231,6 @@ class TestFiles:
         assert model.of_space(space()) is model.spaces[-1]
         assert model.of_space(None) is model.spaces[-1]
         assert model.of_space(space("use", model.spaces[0].model)).embedder == "use"
-
-    def test_a_space_may_have_a_threshold_of_its_own(self, tmp_path: Path) -> None:
-        """Chances that were fitted on other sets begin to count elsewhere; a file keeps where."""
-        made = self.made()
-        other = replace(made.spaces[0], model="n", threshold=0.05)
-        file = tmp_path / "model.json"
-        file.write_text(model_text(replace(made, spaces=(other, *made.spaces))), "utf-8")
-        model = model_in(file)
-        assert model is not None
-        assert model.threshold_in(space(made.spaces[0].embedder, "n")) == 0.05
-        assert model.threshold_in(space(made.spaces[0].embedder, "m")) == 0.2
-        assert model.threshold_in(None) == 0.2
 
     def test_written_and_read(self, tmp_path: Path) -> None:
         """A file holds what was written."""

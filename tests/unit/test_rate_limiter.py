@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twolane.embedding.embedders.rate_limiter import RateLimiter
+from twolane.embedding.embedders.openai import RateLimiter
 
 
 class Time:

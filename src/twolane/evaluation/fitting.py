@@ -62,6 +62,9 @@ _SURE = 2.0
 _PARTS = 5
 _FEWEST = 10
 
+# What Bayes' rule says without a fit, and moves all documents of a query alike.
+_KNOWN = {Feature.SMALL_LIBRARY: 1.0}
+
 # In log-odds: what is written in another language comes first only if it is clearly likelier.
 # Whoever has notes in two languages looks for those in the one that they typed; this costs sets
 # where each text is in one of them as much as it gains in those of two collections in one index.
@@ -404,6 +407,7 @@ class _Rows:
 
         self.rows = np.array([_row(one, basis) for one in candidates], np.float64)
         self.grades = np.array([query.grade(one) for one in candidates])
+        self.known = np.array([one.features.get(Feature.SMALL_LIBRARY, 0.0) for one in candidates])
         self.best = sum(grade * _discount(rank) for rank, grade in enumerate(query.ideal))
 
 
@@ -473,9 +477,10 @@ def _weights(
     """The weights of an order in log-odds; other languages need this margin to come first."""
     values = [float(slope * value) for value in order]
     own, other = values[: len(basis.own)], values[len(basis.own) : -1]
+    away = intercept + values[-1] - margin
     return LanguageWeights(
-        Weights(round(intercept, 4), _positive(basis.own, own)),
-        Weights(round(intercept + values[-1] - margin, 4), _positive(basis.foreign, other)),
+        Weights(round(intercept, 4), _positive(basis.own, own) | _KNOWN),
+        Weights(round(away, 4), _positive(basis.foreign, other) | _KNOWN),
     )
 
 
@@ -559,19 +564,22 @@ def _line(
     """
     import numpy as np
 
-    scores, relevant, counts = [], [], []
+    scores, relevant, known, counts = [], [], [], []
     for table in [one for one in tables if one.tells_chances] or tables:
         shown = []
         for query in table.queries:
             values = query.rows @ order
             first = np.argsort(-values, kind="stable")[:_SHOWN]
-            shown.append((values[first], query.grades[first] > 0))
+            shown.append((values[first], query.grades[first] > 0, query.known[first]))
         if shown:
-            size = sum(len(values) for values, _ in shown)
-            scores += [values for values, _ in shown]
-            relevant += [each for _, each in shown]
-            counts += [np.full(len(values), table.weight / size) for values, _ in shown]
-    given, outcomes, weights = (np.concatenate(each) for each in (scores, relevant, counts))
+            size = sum(len(values) for values, *_ in shown)
+            scores += [values for values, *_ in shown]
+            relevant += [each for _, each, _ in shown]
+            known += [each for *_, each in shown]
+            counts += [np.full(len(values), table.weight / size) for values, *_ in shown]
+    given, outcomes, offsets, weights = (
+        np.concatenate(each) for each in (scores, relevant, known, counts)
+    )
     right, wrong = int(outcomes.sum()), int((~outcomes).sum())
     aims = np.where(outcomes, (right + 1) / (right + 2), 1 / (wrong + 2))
     design = np.column_stack([given, np.ones(len(given))])
@@ -585,13 +593,13 @@ def _line(
         held *= rate * (1 - rate) * _PRIOR_QUERIES / judged
 
     def loss(line: Numbers) -> float:
-        odds, moved = design @ line, line - start
+        odds, moved = design @ line + offsets, line - start
         pulled = 0.5 * float(moved @ held @ moved)
         return float((weights * (np.logaddexp(0, odds) - aims * odds)).sum()) + pulled
 
     line, lowest = start, loss(start)
     for _ in range(_MOST_STEPS):
-        chances = 1 / (1 + np.exp(-np.clip(design @ line, -500, 500)))
+        chances = 1 / (1 + np.exp(-np.clip(design @ line + offsets, -500, 500)))
         slope = design.T @ (weights * (chances - aims)) + held @ (line - start)
         bend = (design * (weights * chances * (1 - chances))[:, None]).T @ design + held
         step = np.linalg.solve(bend + 1e-9 * np.eye(2), slope)

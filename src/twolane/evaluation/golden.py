@@ -84,7 +84,7 @@ class GoldenSet:
     queries: tuple[GoldenQuery, ...] = ()
 
 
-def with_query(golden: GoldenSet, query: GoldenQuery) -> GoldenSet:
+def with_query(golden: GoldenSet, query: GoldenQuery, *, verified: bool = True) -> GoldenSet:
     """The set with one query more, under an id of its own.
 
     Whoever judged it has looked, so it counts as verified.
@@ -92,7 +92,7 @@ def with_query(golden: GoldenSet, query: GoldenQuery) -> GoldenSet:
     """
     found = (re.fullmatch(r".*?([0-9]+)", one.id) for one in golden.queries)
     number = max((int(one[1]) for one in found if one), default=0) + 1
-    added = replace(query, id=f"{golden.name}-{number:03}", verified=True)
+    added = replace(query, id=f"{golden.name}-{number:03}", verified=verified)
     longer = replace(golden, queries=(*golden.queries, added))
     validate(longer)
     return longer

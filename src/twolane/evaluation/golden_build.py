@@ -1,4 +1,4 @@
-"""A golden set from a user's own vault: known-item queries that need no judge.
+"""Golden sets of a user's own: known-item queries that need no judge, and what was opened.
 
 A title, an alias, a heading, the words of a link or a rare phrase belong to one note;
 asked as a query, they should find it. What could mean several notes is left out.
@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, islice, zip_longest
@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 from twolane import BadInput, Document, Library, NoSuchDocument, Scope, analyze, digest
 from twolane.evaluation.files import with_fences
-from twolane.evaluation.golden import Evidence, GoldenQuery, GoldenSet, Names, folded
+from twolane.evaluation.golden import Evidence, GoldenQuery, GoldenSet, Names, folded, with_query
 
 KINDS = ("title", "alias", "heading", "anchor", "phrase")
 
@@ -464,3 +464,48 @@ def _key(word: str) -> str:
 
 def _spelling(text: str) -> str:
     return " ".join(_key(word.text) for word in analyze(text).words)
+
+
+# ------------------------------------------------------------------------------- what was opened
+
+
+def with_opened(golden: GoldenSet, library: Library, *, scope: Scope, least: int = 1) -> GoldenSet:
+    """The set with one query for each that led to an opened document and that it lacks.
+
+    What was opened most often for a query is relevant, the rest partial; what was opened fewer
+    than `least` times for it, and documents that are gone, do not count. Whether it answered is for
+    a person to say, so none of them is verified.
+    """
+    spelled: dict[str, str] = {}
+    counts: dict[str, Counter[str]] = {}
+    for one in library.opened(scope=scope):
+        asked = " ".join(one.query.casefold().split())
+        spelled[asked] = one.query
+        counts.setdefault(asked, Counter())[one.id] += 1
+    known = {" ".join(one.query.casefold().split()) for one in golden.queries}
+    names = Names(library, scope=scope)
+    for asked, opened in counts.items():
+        enough = {id: count for id, count in opened.items() if count >= least}
+        documents = {id: found for id in enough if (found := _opened(library, id, scope))}
+        if asked in known or not documents:
+            continue
+        most = max(enough[id] for id in documents)
+        best = [names.of(one) for id, one in documents.items() if enough[id] == most]
+        others = [names.of(one) for id, one in documents.items() if enough[id] < most]
+        opened_query = GoldenQuery(
+            id="",
+            query=spelled[asked],
+            relevant=tuple(dict.fromkeys(best)),
+            partial=tuple(dict.fromkeys(others)),
+            category="log",
+        )
+        golden = with_query(golden, opened_query, verified=False)
+    return golden
+
+
+def _opened(library: Library, id: str, scope: Scope) -> Document | None:
+    try:
+        found = library.document(id, scope=replace(scope, archived=True))
+    except NoSuchDocument:
+        return None
+    return found if found.id == id else None

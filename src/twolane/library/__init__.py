@@ -227,8 +227,7 @@ class Library:
     @property
     def likely_relevance(self) -> float:
         """From this relevance on a result is likely to be what is looked for."""
-        generation = serving(self._stores)
-        return self._searcher.model.threshold_in(generation.space if generation else None)
+        return self._searcher.model.threshold
 
     def candidates(
         self,

@@ -94,6 +94,7 @@ class Feature(StrEnum):
     NAME = "name"
     EXACT = "exact"
     PARALLEL = "parallel"
+    SMALL_LIBRARY = "small_library"
     RANK = "rank"
     SHORT_QUERY = "short_query"
     REPHRASED_QUERY = "rephrased_query"

@@ -105,7 +105,13 @@ def narrow(scope: Scope, query: Query) -> Scope:
 
     The one exception is what was archived: the query may ask for it by itself.
     """
+    if query.filters is _FREE and query.clause is None:
+        return scope
     return narrowed(scope, query.filters, query.clause)
+
+
+# Most queries restrict nothing.
+_FREE = Filters()
 
 
 class _Draft:
@@ -173,7 +179,7 @@ class _Draft:
             meaning=meaning if marks else "",
             marks=marks,
             reading=reading,
-            filters=merged(self.wanted, self.unwanted),
+            filters=merged(self.wanted, self.unwanted) if self.wanted or self.unwanted else _FREE,
             misread=(
                 *self.misread,
                 *(_too_many(tuple(typed), limit) for limit, typed in self.left_out.items()),

@@ -8,7 +8,7 @@ What is no name finds nothing here, so the lane is silent about questions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -68,11 +68,7 @@ def named_candidates(
     the beginning of one, and less for each slip.
     """
     readings = list(_readings(text)) if len(text) <= _LONGEST else []
-    for find in (_called, _begun, _slipped):
-        pieces = [group for reading in readings for group in find(reading.key)]
-        named = lexical.named(pieces, scope, limit=_MOST_CANDIDATES) if pieces else []
-        if find is _begun and len(named) == _MOST_CANDIDATES:
-            break
+    for named in _offered(lexical, readings, scope):
         alike = [(_likeness(one, readings), one) for one in named]
         alike.sort(key=lambda pair: (-pair[0], pair[1].id))
         found = [
@@ -83,6 +79,24 @@ def named_candidates(
         if found:
             return found
     return []
+
+
+def _offered(
+    lexical: LexicalIndex, readings: Sequence[_Reading], scope: Scope
+) -> Iterator[Sequence[Names]]:
+    """Documents that may go by the name as it is, then by one that begins so, then with slips."""
+
+    def ask(pieces: Callable[[str], _Pieces]) -> Sequence[Names]:
+        groups = [group for reading in readings for group in pieces(reading.key)]
+        return lexical.named(groups, scope, limit=_MOST_CANDIDATES) if groups else ()
+
+    begun = ask(_begun)
+    # What no name begins with is no name either; most queries are none.
+    if begun or any(len(reading.key) < _SHORTEST_BEGINNING for reading in readings):
+        yield ask(_called)
+    if len(begun) < _MOST_CANDIDATES:
+        yield begun
+        yield ask(_slipped)
 
 
 def slips(name: str) -> int:

@@ -23,6 +23,11 @@ from twolane.ranking.background import Usual
 # So many of the best results say whether a query is answered.
 DEPTH = 10
 
+# In a library of few documents each of them is likelier to be the one from the start, by Bayes'
+# rule in inverse proportion to their number. In larger ones what is found by chance counts as well,
+# and for smaller ones nothing was measured: docs/explanation/ranking-model.md, section 10.
+_MANY, _FEWEST = 200, 50
+
 # How far a document's log-odds move towards those that another wording of the query gives it,
 # unless the weights were fitted with wordings (measured: docs/howto/optional-stages.md).
 WORDING_WEIGHTS = {
@@ -67,7 +72,6 @@ class SpaceWeights:
 
     `usual` is how similar two passages usually are: its deviation counts where an index is too
     small to tell, its mean always, but for spaces that nobody fitted. These have the name `*`.
-    `threshold` is the space's own where its chances were fitted on other sets than the model's.
     """
 
     embedder: str
@@ -75,7 +79,6 @@ class SpaceWeights:
     usual: Usual
     hybrid: LanguageWeights
     semantic: LanguageWeights
-    threshold: float | None = None
 
     @property
     def is_fitted(self) -> bool:
@@ -105,11 +108,6 @@ class RankingModel:
             if space and (known.embedder, known.model) == (space.embedder, space.model):
                 return known
         return self.spaces[-1]
-
-    def threshold_in(self, space: Space | None) -> float:
-        """From this relevance on a result counts, in answers with vectors of the space or none."""
-        own = self.of_space(space).threshold if space else None
-        return self.threshold if own is None else own
 
     def before(self, other: RankingModel) -> RankingModel:
         """This model, and the other's spaces where this one has none."""
@@ -190,7 +188,8 @@ class Scorer:
             for feature, value in candidate.features.items()
             if (weight := weights.features.get(feature, 0.0)) and value
         ]
-        shares.sort(key=lambda one: -abs(one.share))
+        # What holds for every document says the least about this one.
+        shares.sort(key=lambda one: (one.feature == Feature.SMALL_LIBRARY, -abs(one.share)))
         gain = candidate.score - weights.score(candidate.features)
         if gain > 0:
             shares.append(_parallel(candidate, weights, ranked, gain))
@@ -202,6 +201,11 @@ def chance(log_odds: float) -> float:
     if log_odds < 0:
         return math.exp(max(log_odds, -700.0)) / (1 + math.exp(max(log_odds, -700.0)))
     return 1 / (1 + math.exp(-log_odds))
+
+
+def small_library(documents: int) -> float:
+    """What each document of a library with so many has in its favour, in log-odds."""
+    return max(0.0, math.log(_MANY / max(documents, _FEWEST)))
 
 
 def answerable(ranked: Sequence[Candidate], threshold: float) -> bool:

@@ -67,9 +67,6 @@ def model_text(model: RankingModel) -> str:
     said = asdict(model)
     if not model.reranker:
         del said["reranker"]
-    for space in said["spaces"]:
-        if space["threshold"] is None:
-            del space["threshold"]
     encoded = msgspec.json.encode({"format": FORMAT, **said})
     return msgspec.json.format(encoded, indent=1).decode() + "\n"
 

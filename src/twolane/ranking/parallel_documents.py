@@ -54,22 +54,21 @@ def find_parallels(
     import numpy as np
 
     bounds = _BOUNDS.get(space.embedder)
-    spoken: dict[tuple[str, ...], list[Candidate]] = {}
-    for one in candidates:
-        if one.id in passages and one.languages:
-            spoken.setdefault(one.languages, []).append(one)
+    known = [one for one in candidates if one.id in passages and one.languages]
+    spoken: dict[tuple[str, ...], list[int]] = {}
+    for place, one in enumerate(known):
+        spoken.setdefault(one.languages, []).append(place)
     if bounds is None or len(spoken) < 2:
         return
-    vectors = {}
-    for languages, group in spoken.items():
-        stacked = np.stack([passages[one.id][bounds.part] for one in group])
-        stacked /= np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), 1e-9)
-        vectors[languages] = stacked
+    vectors = np.stack([passages[one.id][bounds.part] for one in known])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    alike = vectors @ vectors.T
     for ours, theirs in combinations(spoken, 2):
         if not set(ours).isdisjoint(theirs):
             continue
-        share = (vectors[ours] @ vectors[theirs].T - bounds.unlike) / (bounds.alike - bounds.unlike)
-        for place, other in np.argwhere(share > 0).tolist():
-            one, parallel = spoken[ours][place], spoken[theirs][other]
-            closeness = min(1.0, float(share[place, other]))
+        between = alike[np.ix_(spoken[ours], spoken[theirs])]
+        share = (between - bounds.unlike) / (bounds.alike - bounds.unlike)
+        for at, other in np.argwhere(share > 0).tolist():
+            one, parallel = known[spoken[ours][at]], known[spoken[theirs][other]]
+            closeness = min(1.0, float(share[at, other]))
             one.parallels[parallel.id] = parallel.parallels[one.id] = closeness

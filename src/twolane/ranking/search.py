@@ -48,7 +48,7 @@ from twolane.ranking.duplicates import collapse_duplicates
 from twolane.ranking.exact import exact_candidates
 from twolane.ranking.identity import named_candidates
 from twolane.ranking.lanes import DenseLane, LaneResult, LexicalLane, in_time
-from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable, fuse
+from twolane.ranking.model import DEPTH, RankingModel, Scorer, answerable, fuse, small_library
 from twolane.ranking.model_files import known_model
 from twolane.ranking.parallel_documents import find_parallels
 from twolane.ranking.rankings import Ranking, Wordings
@@ -196,7 +196,6 @@ class Searcher:
         """What the lanes found as one ranking."""
         dense = found.get(Lane.DENSE)
         generation = dense.generation if dense else None
-        threshold = self.model.threshold_in(generation.space if generation else None)
         sure: bool | None = None
         if query.filters_only:
             # Filters ask for nothing that a document could be relevant to.
@@ -210,7 +209,7 @@ class Searcher:
             ranked, late = self._scored(query, candidates, lanes, plan, wanted, stages)
             degraded = (*degraded, *late)
             pending = dense is not None and dense.remark is not None and WAITING in dense.remark
-            sure = None if pending else answerable(ranked, threshold)
+            sure = None if pending else answerable(ranked, self.model.threshold)
             if self._settings.ranking.fold_copies:
                 with suppress(TooSlow):
                     ranked = collapse_duplicates(self._stores.documents, ranked, wanted)
@@ -218,7 +217,7 @@ class Searcher:
             query=query,
             plan=plan,
             candidates=ranked,
-            found=tuple(one.id for one in ranked if _matches(one, threshold)),
+            found=tuple(one.id for one in ranked if self._matches(one)),
             lanes=tuple(
                 LaneReport(lane, plan.weights[lane], len(one.candidates), one.ms)
                 for lane, one in found.items()
@@ -254,7 +253,16 @@ class Searcher:
                 lanes.lexical.measure(measured)
             if lanes.dense is not None:
                 lanes.dense.measure(measured)
+            if prior := small_library(self._documents(query, lanes.lexical)):
+                for one in measured:
+                    one.features[Feature.SMALL_LIBRARY] = prior
         return measured
+
+    def _documents(self, query: AnalyzedQuery, lexical: LexicalLane | None) -> int:
+        """How many documents there are to choose from, whatever the query's filters say."""
+        if lexical is not None:
+            return lexical.frequencies.documents
+        return self._stores.lexical.document_frequencies((), query.scope).documents
 
     def _scored(
         self,
@@ -297,6 +305,14 @@ class Searcher:
         by_id = {one.id: one for one in ranked}
         for one in ranked[: max(wanted, DEPTH)]:
             scorer.explain(one, by_id)
+
+    def _matches(self, candidate: Candidate) -> bool:
+        """Whether a document is found by more than being the nearest of all that are not near."""
+        if candidate.matched or candidate.relevance is None:
+            return True
+        return not candidate.ranks.keys() <= {Lane.DENSE, Lane.EXPAND} or (
+            candidate.relevance >= self.model.threshold
+        )
 
     def _listed(self, scope: Scope, wanted: int) -> list[Candidate]:
         """A query of filters alone lists what they leave, newest first."""
@@ -489,14 +505,6 @@ def _join(known: Candidate, other: Candidate) -> None:
     if other.similarity is not None:
         known.position, known.sentence = other.position, other.sentence
         known.similarity = other.similarity
-
-
-def _matches(candidate: Candidate, threshold: float) -> bool:
-    """Whether a document is found by more than being the nearest of all that are not near."""
-    if candidate.matched or candidate.relevance is None:
-        return True
-    by_meaning = candidate.ranks.keys() <= {Lane.DENSE, Lane.EXPAND}
-    return not by_meaning or candidate.relevance >= threshold
 
 
 def _by_letters(found: Mapping[Lane, LaneResult]) -> list[Candidate]:

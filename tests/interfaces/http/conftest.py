@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.interfaces.conftest import NOTES, Cli, write
+from tests.interfaces.conftest import NOTES, Cli, _at, write
 from tests.waiting import PATIENCE
 
 
@@ -66,16 +66,29 @@ def serving(cli: Cli, vault: Path, *words: str, **environment: str) -> Iterator[
             reader.join(PATIENCE)
 
 
+@contextmanager
+def serving_notes(
+    vault: Path, notes: Mapping[str, str | bytes] = NOTES, **environment: str
+) -> Iterator[Server]:
+    """A server over a new folder of notes, with a home of its own beside it."""
+    cli = _at(vault.parent / "home")
+    cli("index", write(vault, notes))
+    with serving(cli, vault, **environment) as running:
+        yield running
+
+
+def token(server: Server, name: str, *may: str, owner: str | None = None) -> dict[str, str]:
+    """The header of a new token."""
+    options = [word for one in may for word in ("--may", one)]
+    options += ["--owner", owner] if owner else []
+    said = server.cli("token", "add", name, *options, "--quiet").stdout.strip()
+    return {"Authorization": f"Bearer {said}"}
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over the small vault; for tests that change nothing."""
-    from tests.interfaces.conftest import _at
-
-    folder = tmp_path_factory.mktemp("served")
-    cli = _at(folder / "home")
-    vault = write(folder / "Мои notes", NOTES)
-    cli("index", vault)
-    with serving(cli, vault) as running:
+    with serving_notes(tmp_path_factory.mktemp("served") / "Мои notes") as running:
         yield running
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interfaces.conftest import NOTES, write
-from tests.interfaces.http.conftest import serving
+from tests.interfaces.http.conftest import serving_notes
 
 CHECKS = (
     "not_a_server_error",
@@ -24,12 +23,7 @@ CHECKS = (
 @pytest.mark.slow
 def test_no_generated_request_breaks_the_server(tmp_path: Path) -> None:
     """Several hundred requests are all answered as the description says, none with a failure."""
-    from tests.interfaces.conftest import _at
-
-    cli = _at(tmp_path / "home")
-    vault = write(tmp_path / "notes", NOTES)
-    cli("index", vault)
-    with serving(cli, vault, TWOLANE_SERVER_REQUESTS_PER_MINUTE="0") as running:
+    with serving_notes(tmp_path / "notes", TWOLANE_SERVER_REQUESTS_PER_MINUTE="0") as running:
         done = subprocess.run(
             [
                 sys.executable,

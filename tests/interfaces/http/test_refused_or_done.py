@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.interfaces.conftest import NOTES, Cli, _at, write
-from tests.interfaces.http.conftest import Server, serving
+from tests.interfaces.http.conftest import Server, serving, token
 from tests.waiting import PATIENCE
 from twolane.interfaces.http.routes import ENDPOINTS
 
@@ -38,10 +38,7 @@ def running(cli: Cli) -> Iterator[Server]:
 
 def client(server: Server, name: str, *may: str, owner: str | None = None) -> httpx.Client:
     """A client with a token of its own."""
-    options = [word for one in may for word in ("--may", one)]
-    options += ["--owner", owner] if owner else []
-    token = server.cli("token", "add", name, *options, "--quiet").stdout.strip()
-    header = {"Authorization": f"Bearer {token}"}
+    header = token(server, name, *may, owner=owner)
     return httpx.Client(base_url=server.address, headers=header, timeout=PATIENCE)
 
 

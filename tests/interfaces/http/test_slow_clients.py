@@ -15,32 +15,32 @@ import httpx
 import pytest
 
 from tests.interfaces.conftest import Cli
-from tests.interfaces.http.conftest import Server, serving
+from tests.interfaces.http.conftest import Server, serving, serving_notes
 
 HEAD = b"POST /api/documents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 MCP = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 # The longest that anybody else may wait while somebody makes trouble. Alone it takes milliseconds;
 # the machine that tests may be busy.
-PATIENCE = 2.0
+PATIENCE = 5.0
 
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with little patience and few connections."""
-    from tests.interfaces.conftest import _at, write
-
-    folder = tmp_path_factory.mktemp("strict")
-    cli = _at(folder / "home")
-    vault = write(folder / "notes", {"tea.md": "# Tea\n\nGreen tea.\n"})
-    cli("index", vault)
-    with serving(
-        cli,
-        vault,
+    with serving_notes(
+        tmp_path_factory.mktemp("strict") / "notes",
         TWOLANE_SERVER_HEAD_SECONDS="1",
         TWOLANE_SERVER_REQUEST_SECONDS="3",
         TWOLANE_SERVER_CONNECTIONS="20",
     ) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server as usual, whose documents may be changed."""
+    with serving_notes(tmp_path_factory.mktemp("patient") / "notes") as running:
         yield running
 
 

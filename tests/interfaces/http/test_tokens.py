@@ -16,8 +16,8 @@ import apsw
 import httpx
 import pytest
 
-from tests.interfaces.conftest import NOTES, Cli, write
-from tests.interfaces.http.conftest import Server, serving
+from tests.interfaces.conftest import Cli
+from tests.interfaces.http.conftest import Server, serving, serving_notes, token
 from tests.waiting import eventually
 from twolane import Library, Settings
 from twolane.model.scope import Capability
@@ -26,23 +26,9 @@ from twolane.model.scope import Capability
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with tokens."""
-    from tests.interfaces.conftest import _at
-
-    folder = tmp_path_factory.mktemp("guarded")
-    cli = _at(folder / "home")
-    vault = write(folder / "notes", NOTES)
-    cli("index", vault)
-    cli("token", "add", "first")
-    with serving(cli, vault) as running:
+    with serving_notes(tmp_path_factory.mktemp("guarded") / "notes") as running:
+        running.cli("token", "add", "first")
         yield running
-
-
-def token(server: Server, name: str, *may: str, owner: str | None = None) -> dict[str, str]:
-    """The header of a new token."""
-    options = [word for one in may for word in ("--may", one)]
-    options += ["--owner", owner] if owner else []
-    said = server.cli("token", "add", name, *options, "--quiet").stdout.strip()
-    return {"Authorization": f"Bearer {said}"}
 
 
 class TestServer:
@@ -284,7 +270,10 @@ class TestStaying:
         with serving(twolane, vault) as server:
             assert server.client.get("/api/tags", headers=header).status_code == 200
             # Nobody waits till then: the time comes to the token.
-            apsw.Connection(str(twolane.db)).execute("UPDATE tokens SET expires = 1")
+            with closing(apsw.Connection(str(twolane.db))) as connection:
+                # The server may still note that the token was used.
+                connection.set_busy_timeout(60_000)
+                connection.execute("UPDATE tokens SET expires = 1")
             refused = server.client.get("/api/tags", headers=header)
             assert refused.status_code == 401
             assert refused.json()["detail"] == "the token has expired"

@@ -9,20 +9,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.interfaces.conftest import NOTES, Cli, write
-from tests.interfaces.http.conftest import Server, serving
+from tests.interfaces.conftest import Cli
+from tests.interfaces.http.conftest import Server, serving, serving_notes
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose documents may be changed."""
-    from tests.interfaces.conftest import _at
-
-    folder = tmp_path_factory.mktemp("written")
-    cli = _at(folder / "home")
-    vault = write(folder / "notes", NOTES)
-    cli("index", vault)
-    with serving(cli, vault) as server:
+    with serving_notes(tmp_path_factory.mktemp("written") / "notes") as server:
         yield server
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from tests.interfaces.conftest import _at, write
-from tests.interfaces.http.conftest import Server, serving
+from tests.interfaces.http.conftest import Server, serving_notes
 
 HOSTILE_TITLE = "<script>window.hacked=1</script> & <b>bold</b>"
 HOSTILE_PATH = "odd/<img src=x onerror='window.hacked=1'>.md"
@@ -114,12 +113,9 @@ PageMaker = Callable[..., Page]
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over notes of all sorts."""
-    folder = tmp_path_factory.mktemp("page")
-    cli = _at(folder / "home")
-    vault = write(folder / "vault", NOTES)
-    cli("index", vault)
     # A quick machine opens more pages in a minute than any person would.
-    with serving(cli, vault, TWOLANE_SERVER_REQUESTS_PER_MINUTE="0") as running:
+    often = {"TWOLANE_SERVER_REQUESTS_PER_MINUTE": "0"}
+    with serving_notes(tmp_path_factory.mktemp("page") / "vault", NOTES, **often) as running:
         yield running
 
 

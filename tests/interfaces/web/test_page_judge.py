@@ -8,19 +8,14 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.interfaces.conftest import _at, write
-from tests.interfaces.http.conftest import Server, serving
+from tests.interfaces.http.conftest import Server, serving_notes
 from tests.interfaces.web.conftest import NOTES, PageMaker
 
 
 @pytest.fixture
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of its own, whose golden set may be written to."""
-    folder = tmp_path_factory.mktemp("judged")
-    cli = _at(folder / "home")
-    vault = write(folder / "vault", NOTES)
-    cli("index", vault)
-    with serving(cli, vault) as running:
+    with serving_notes(tmp_path_factory.mktemp("judged") / "vault", NOTES) as running:
         yield running
 
 

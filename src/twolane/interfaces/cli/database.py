@@ -19,9 +19,6 @@ from twolane.model.errors import BadInput
 from twolane.settings import Settings, database_place
 from twolane.text.plural import counted
 
-# A damaged database can have a problem per row; the first few say what is wrong.
-_MOST_PROBLEMS = 20
-
 
 def show(call: PlainCall) -> int:
     """Show where the database is, and its schema version."""
@@ -65,14 +62,14 @@ def upgrade(call: PlainCall) -> None:
 
 def check(call: PlainCall) -> int:
     """Check the database from end to end."""
-    settings = call.load().settings
-    with open_library(settings) as library:
+    with call.library() as library:
         problems = library.check()
         location = library.location
-    for problem in problems[:_MOST_PROBLEMS]:
-        output.say(("problem  ", output.BAD), f"{problem.path}: {problem.reason}")
-    if len(problems) > _MOST_PROBLEMS:
-        output.say(f"and {len(problems) - _MOST_PROBLEMS} more")
+    output.say_first(
+        [(("problem  ", output.BAD), f"{one.path}: {one.reason}") for one in problems],
+        "",
+        indent=0,
+    )
     if problems:
         output.say("mend it with: twolane doctor --fix")
         return failures.PROBLEMS
@@ -140,8 +137,7 @@ def reindex(
     ] = False,
 ) -> None:
     """Fill the search engine beside the database anew."""
-    settings = call.load().settings
-    with open_library(settings) as library:
+    with call.library() as library:
         done = library.reindex(back=back)
     if not call.quiet:
         what = "the collections before" if done is None else counted(done, "document")

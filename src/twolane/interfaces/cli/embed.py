@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from twolane.embedding.pipeline.switching import Gate
     from twolane.library import Library
     from twolane.library.embedding import Embedded
+
+log = logging.getLogger("twolane")
 
 
 def embed(
@@ -96,6 +99,19 @@ def _tell(embedded: Embedded, call: Call) -> None:
         output.say(f"generation {embedded.took_over} answers searches now")
     if embedded.refused is not None:
         output.say(("the new vectors do not take over: ", output.BAD), embedded.refused)
+
+
+def embed_now(
+    library: Library, call: Call, *, all_spaces: bool = False
+) -> tuple[Embedded | None, str | None]:
+    """Embed what was just read; None if there is no embedder, and why it stopped, if it did."""
+    try:
+        with passages_bar(quiet=call.quiet) as show:
+            embedded = library.embed(all_spaces=all_spaces, progress=show)
+    except EmbedderUnavailable as error:
+        log.warning("embedding did not start: %s", error)
+        return None, str(error)
+    return embedded, embedded.stopped
 
 
 def embedded_in_all(embedded: Embedded, call: Call) -> str:

@@ -139,8 +139,8 @@ def from_log(
 ) -> None:
     """Make candidates for a golden set from opened results."""
     from twolane.evaluation.golden import vault_of
+    from twolane.evaluation.golden_build import with_opened
     from twolane.evaluation.golden_formats import open_set, save_golden
-    from twolane.evaluation.golden_log import with_opened
 
     with call.library() as library:
         scope = Scope(owner=owner)
@@ -254,10 +254,6 @@ golden = group(
 )
 
 
-# More documents than this, and the screen shows nothing else; --json names them all.
-_MOST = 20
-
-
 def freshness(
     call: Call,
     strict: Annotated[
@@ -309,7 +305,4 @@ def _list(title: str, ids: Sequence[str]) -> None:
     if not ids:
         return
     output.say((f"{counted(len(ids), 'document')}: ", output.BAD), title)
-    for id in ids[:_MOST]:
-        output.say((id, output.PLACE), indent=2)
-    if len(ids) > _MOST:
-        output.say(f"and {len(ids) - _MOST:,} more: --json names them all", indent=2)
+    output.say_first([((id, output.PLACE),) for id in ids], ": --json names them all")

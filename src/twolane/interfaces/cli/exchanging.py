@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 from collections.abc import Callable
@@ -15,14 +14,14 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.embed import embedded_in_all
+from twolane.interfaces.cli.embed import embed_now, embedded_in_all
 from twolane.interfaces.cli.guard import group
 from twolane.interfaces.cli.opening import Call, open_library, require_utf8, typed
-from twolane.interfaces.cli.output import passages_bar, rows_bar, steps_bar
+from twolane.interfaces.cli.output import rows_bar, steps_bar
 from twolane.interfaces.wire.documents import Exported, imported, pages_fetched, saved_documents
 from twolane.model.document import Kind, digest
 from twolane.model.draft import SAVED, Draft
-from twolane.model.errors import BadInput, EmbedderUnavailable, NoSuchDocument
+from twolane.model.errors import BadInput, NoSuchDocument
 from twolane.model.scope import Scope
 from twolane.model.values import dataclass
 from twolane.text.plural import counted
@@ -153,11 +152,6 @@ def _added_to(held: Draft | None, draft: Draft) -> Draft:
     return replace(held, body=draft.body or held.body, url=draft.url or held.url, updated=None)
 
 
-log = logging.getLogger("twolane")
-
-# More problems than this, and the screen shows nothing else.
-_MOST_PROBLEMS = 20
-
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file; - reads standard input.")]
 NoWait = Annotated[
     bool, typer.Option("--no-wait", help="Do not embed now; `twolane embed` does it later.")
@@ -259,7 +253,7 @@ class _Run:
                 if self.fetches and settings.fetch.pages:
                     fetched = fetch_with_bar(library, quiet=self.call.quiet)
                 if not self.no_wait and settings.embedding.embedder != "none":
-                    embedded = self._embed(library)
+                    embedded, _ = embed_now(library, self.call)
         except KeyboardInterrupt:
             output.error("interrupted; what was imported is kept; run the same command to go on")
             return failures.INTERRUPTED
@@ -274,24 +268,12 @@ class _Run:
         nothing = report.problems and not report.taken
         return failures.PROBLEMS if nothing or (self.strict and troubled) else failures.OK
 
-    def _embed(self, library: Library) -> Embedded | None:
-        try:
-            with passages_bar(quiet=self.call.quiet) as show:
-                return library.embed(progress=show)
-        except EmbedderUnavailable as error:
-            log.warning("embedding did not start: %s", error)
-            return None
-
     def _tell(self, report: ImportReport, embedded: Embedded | None) -> None:
         if not self.call.quiet:
             output.say((report.name, output.TITLE))
             output.say(_counts(report), indent=2)
-        for problem in report.problems[:_MOST_PROBLEMS]:
-            code = (f"{problem.code.value}: ", output.BAD)
-            output.say((problem.path, output.PLACE), "  ", code, problem.reason, indent=2)
-        more = len(report.problems) - _MOST_PROBLEMS
-        if more > 0:
-            output.say(f"and {more:,} more: run it with --json to see them", indent=2)
+        lines = [output.problem_line(problem) for problem in report.problems]
+        output.say_first(lines, ": run it with --json to see them")
         if embedded and embedded.stopped is not None:
             output.say("The text is searchable; `twolane embed` adds meaning later.")
         elif embedded and not self.call.quiet:
@@ -341,11 +323,10 @@ def tell_fetched(fetched: FetchReport, *, quiet: bool) -> None:
     if not quiet:
         pages = counted(fetched.fetched, "page")
         output.say(f"{pages} fetched in {fetched.seconds:.1f} s")
-    for problem in fetched.problems[:_MOST_PROBLEMS]:
-        output.say((problem.path, output.PLACE), f"  {problem.reason}", indent=2)
-    more = len(fetched.problems) - _MOST_PROBLEMS
-    if more > 0:
-        output.say(f"and {more:,} more: twolane search has:fetch_problem", indent=2)
+    output.say_first(
+        [((one.path, output.PLACE), f"  {one.reason}") for one in fetched.problems],
+        ": twolane search has:fetch_problem",
+    )
 
 
 importing = group(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import field
@@ -14,13 +13,13 @@ import typer
 
 import twolane.interfaces.cli.output as output
 from twolane.interfaces import failures
-from twolane.interfaces.cli.embed import embedded_in_all, tell_failed
+from twolane.interfaces.cli.embed import embed_now, embedded_in_all, tell_failed
 from twolane.interfaces.cli.opening import AllSpaces, Call, open_library, require_utf8
-from twolane.interfaces.cli.output import files_bar, passages_bar
+from twolane.interfaces.cli.output import files_bar
 from twolane.interfaces.wire import indexing as wire
 from twolane.model.answer import Degradation, Lane
-from twolane.model.errors import BadInput, EmbedderUnavailable, MissingFolder, NoDatabase
-from twolane.model.problem import FileState, ProblemCode
+from twolane.model.errors import BadInput, MissingFolder, NoDatabase
+from twolane.model.problem import FileState
 from twolane.model.values import dataclass
 
 if TYPE_CHECKING:
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
     from twolane.library import Library
     from twolane.library.embedding import Embedded
     from twolane.settings import Settings
-
-log = logging.getLogger("twolane")
-
-# More files than this with a remark, and the screen shows nothing else.
-_MOST_FILES = 20
 
 
 def index(
@@ -124,13 +118,7 @@ class _Run:
             if not (self.call.as_json or self.call.quiet):
                 output.say("Indexed for search by words only (embedding.embedder = none).")
             return
-        try:
-            with passages_bar(quiet=self.call.quiet) as show:
-                self.embedded = library.embed(all_spaces=self.all_spaces, progress=show)
-            stopped = self.embedded.stopped
-        except EmbedderUnavailable as error:
-            stopped = str(error)
-            log.warning("embedding did not start: %s", stopped)
+        self.embedded, stopped = embed_now(library, self.call, all_spaces=self.all_spaces)
         if stopped is not None:
             self.degraded = (Degradation(Lane.DENSE, stopped),)
         if not self.call.as_json:
@@ -168,10 +156,10 @@ def _tell(library: Library, path: Path, report: Report, *, quiet: bool) -> None:
             own = library.collection(report.collection).include
             patterns = ", ".join(own or library.settings.index.include)
             output.say(f"no notes found (looked for {patterns})", indent=2)
-    listed = [_remark(problem.path, problem.code, problem.reason) for problem in report.problems]
+    listed = [output.problem_line(problem) for problem in report.problems]
     if not quiet:
         listed += _skipped(library, report)
-    _list(listed)
+    output.say_first(listed, ": twolane status --files")
     _tell_withheld(report, "the same command with --prune")
 
 
@@ -184,10 +172,6 @@ def _counts(report: Report) -> str:
     )
 
 
-def _remark(path: str, code: ProblemCode, reason: str) -> list[output.Piece]:
-    return [(path, output.PLACE), "  ", (f"{code.value}: ", output.BAD), reason]
-
-
 def _skipped(library: Library, report: Report) -> Iterable[list[output.Piece]]:
     if not report.skipped:
         return []
@@ -196,14 +180,6 @@ def _skipped(library: Library, report: Report) -> Iterable[list[output.Piece]]:
         for file in library.files()
         if file.collection == report.collection and file.record.state == FileState.SKIPPED
     ]
-
-
-def _list(remarks: Sequence[list[output.Piece]]) -> None:
-    for pieces in remarks[:_MOST_FILES]:
-        output.say(*pieces, indent=2)
-    if len(remarks) > _MOST_FILES:
-        more = len(remarks) - _MOST_FILES
-        output.say(f"and {more:,} more: twolane status --files", indent=2)
 
 
 def watch(
@@ -255,9 +231,7 @@ def _tell_change(report: Report) -> None:
         (f"{time}  ", output.DIM), (report.collection, output.TITLE), f"  {', '.join(counts)}"
     )
     for problem in report.problems:
-        output.say(
-            (problem.path, output.PLACE), f"  {problem.code.value}: {problem.reason}", indent=2
-        )
+        output.say(*output.problem_line(problem), indent=2)
     _tell_withheld(report, "`twolane index --prune` on it")
 
 

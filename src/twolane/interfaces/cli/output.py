@@ -14,7 +14,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from twolane.ingest.exchange.rows import ImportReport
     from twolane.ingest.indexing import Report
+    from twolane.model.problem import Problem
     from twolane.model.space import Progress
 
 Piece = str | tuple[str, str]
@@ -37,6 +38,9 @@ PLACE = "cyan"
 DIM = "dim"
 GOOD = "green"
 BAD = "bold red"
+
+# More lines than this about single files, and the screen shows nothing else.
+_MOST_LINES = 20
 
 # Notes may hold anything; what moves the cursor or rings a bell must not reach a terminal.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -64,6 +68,19 @@ def say(*pieces: Piece, indent: int = 0) -> None:
     from rich.text import Text
 
     _console().print(Padding(Text.assemble(*shown), (0, 0, 0, indent)))
+
+
+def say_first(lines: Sequence[Sequence[Piece]], where: str, *, indent: int = 2) -> None:
+    """Print the first lines of a list, then how many more there are, and where to see them."""
+    for pieces in lines[:_MOST_LINES]:
+        say(*pieces, indent=indent)
+    if len(lines) > _MOST_LINES:
+        say(f"and {len(lines) - _MOST_LINES:,} more{where}", indent=indent)
+
+
+def problem_line(problem: Problem) -> list[Piece]:
+    """What is wrong with a file or a row."""
+    return [(problem.path, PLACE), "  ", (f"{problem.code.value}: ", BAD), problem.reason]
 
 
 def say_json(value: object) -> None:

@@ -26,6 +26,7 @@ WORDS = {
     Feature.NAME: "its name",
     Feature.EXACT: "the letters as typed",
     Feature.PARALLEL: "says the same as",
+    Feature.SMALL_LIBRARY: "few documents in all",
     Feature.RANK: "rank",
 }
 

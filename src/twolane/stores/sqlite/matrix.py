@@ -343,8 +343,9 @@ class _Layout:
         return known
 
     def of_documents(self, documents: NDArray[np.int64]) -> _Layout:
-        """What these documents have of it."""
-        documents = np.unique(documents)
+        """What these documents have of it; each is named once."""
+        # `np.unique` would import all of `numpy.ma`, which delays a first answer by 15 ms.
+        documents = np.sort(documents)
         at = np.searchsorted(self.documents, documents)
         known = at < len(self.documents)
         known[known] = self.documents[at[known]] == documents[known]

@@ -7,9 +7,12 @@ import { percent, t } from "./i18n.js";
 const WIDTH = 400;
 const ROW = 26;
 
+/** What speaks for this result more than for others: not that there are few documents in all. */
+export const special = (result) => result.contributions.filter((one) => one.feature !== "small_library");
+
 /** What the features of each lane gave a result, in log-odds; what speaks against it gives nothing. */
 const laneShares = (result, lanes) => lanes.map((lane) => ({ lane, share: Math.max(0,
-  result.contributions.filter((one) => one.lane === lane).reduce((sum, one) => sum + one.share, 0)) }));
+  special(result).filter((one) => one.lane === lane).reduce((sum, one) => sum + one.share, 0)) }));
 
 /** What each feature gave one result: the longer the bar, the more it says. */
 export function featureBars(result) {

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { percent, t } from "./i18n.js";
-import { contributionBars, featureBars, rankLines } from "./drawing.js";
+import { contributionBars, featureBars, rankLines, special } from "./drawing.js";
 import { latest, resultOf } from "./latest.js";
 import { address } from "./state.js";
 
@@ -43,7 +43,7 @@ function notShown(state) {
 }
 
 function sentence(result, index) {
-  const best = result.contributions.reduce((one, other) => (other.share > (one?.share ?? 0) ? other : one), null);
+  const best = special(result).reduce((one, other) => (other.share > (one?.share ?? 0) ? other : one), null);
   const feature = best ? t(`feature.${best.feature}`) : "–";
   return result.relevance === null ? t("explain.place", { place: index + 1, feature })
     : t("explain.sentence", { place: index + 1, chance: percent(result.relevance), feature });

@@ -74,6 +74,7 @@ export default {
   "feature.passage_coverage": "words in one passage",
   "feature.rank": "rank",
   "feature.sentence": "nearest sentence",
+  "feature.small_library": "few documents in all",
   "feature.title": "words of its title",
   "file.failed": "failed",
   "file.path": "File",

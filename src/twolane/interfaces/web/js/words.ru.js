@@ -74,6 +74,7 @@ export default {
   "feature.passage_coverage": "слова в одном отрывке",
   "feature.rank": "место",
   "feature.sentence": "ближайшее предложение",
+  "feature.small_library": "документов мало",
   "feature.title": "слова заголовка",
   "file.failed": "ошибка",
   "file.path": "Файл",
