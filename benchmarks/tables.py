@@ -2,14 +2,15 @@
 
     python benchmarks/tables.py [--check]
 
-Takes the newest result of each measurement and writes `docs/reference/benchmarks.md`, and the table
-of `docs/explanation/safety.md`.
+Takes the newest result of each measurement and writes `docs/reference/benchmarks.md`, and the
+tables of `docs/explanation/safety.md` and `docs/explanation/sizing.md`.
 With `--check` it writes nothing, and exits with 1 if a page is not what the results say.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,11 +23,28 @@ from run import NAMES, RESULTS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "reference" / "benchmarks.md"
 SAFETY_PAGE = DOCS / "explanation" / "safety.md"
+SIZING_PAGE = DOCS / "explanation" / "sizing.md"
 
 # What was done to the product, and not how fast it is.
 SAFETY = ("command_kills", "kills", "damage", "faults", "leaks", "generated", "overload", "hostile")
 SAFETY += ("embedder_faults",)
 _BEGIN, _END = "<!-- Written by `python benchmarks/tables.py`. -->\n", "<!-- Until here. -->\n"
+
+# What a node takes to hold so many passages, and what is shown of it.
+SIZES = ("cluster", "cluster_300k", "cluster_1m")
+_VECTORS = ("scalar", "none")
+_HELD = (
+    "passages/s",
+    "µs of CPU a passage, writer",
+    "µs of CPU a passage, node",
+    "s of CPU for the index",
+    "MB of its own",
+    "MB of files",
+    "MB on disk",
+)
+_ASKED = ("p50 ms", "p95 ms", "CPU ms", "CPU ms, node", "1 % filter", "recall@10", "file p50 ms")
+# The model: so many passages, on nodes of these sizes, of whose memory so much is for them.
+_MANY, _REPLICAS, _NODE_GB, _USABLE = 100_000_000, 2, (32, 64, 128), 0.7
 
 Result = Mapping[str, Any]
 
@@ -53,7 +71,11 @@ This page says nothing about the quality of the answers.
 def main(arguments: Sequence[str]) -> int:
     """Write or check the pages; return the exit code."""
     results = newest(RESULTS)
-    pages = {PAGE: page(results), SAFETY_PAGE: safety_page(results)}
+    pages = {
+        PAGE: page(results),
+        SAFETY_PAGE: safety_page(results),
+        SIZING_PAGE: sizing_page(results),
+    }
     script = "benchmarks/tables.py"
     return max(written_or_checked(path, made, script, arguments) for path, made in pages.items())
 
@@ -80,8 +102,6 @@ def page(results: Sequence[Result]) -> str:
 
 def safety_page(results: Sequence[Result]) -> str:
     """The page about safety, with what was measured."""
-    before, _, rest = SAFETY_PAGE.read_text("utf-8").partition(_BEGIN)
-    _, _, after = rest.partition(_END)
     by_name = {result["name"]: result for result in results}
     rows = [
         (f"`{name}`", goal["what"], _bound(goal), _figure(goal["measured"], goal["unit"]), code)
@@ -91,7 +111,74 @@ def safety_page(results: Sequence[Result]) -> str:
         for code in [f"{by_name[name]['code']['commit']}, {by_name[name]['started'][:10]}"]
     ]
     table = markdown_table(("measurement", "what", "goal", "measured", "code and day"), rows)
-    return f"{before}{_BEGIN}\n{table}\n{_END}{after}"
+    return _with_tables(SAFETY_PAGE, table)
+
+
+def sizing_page(results: Sequence[Result]) -> str:
+    """The page about the size of a cluster, with what nodes took and what follows from that."""
+    runs = sorted(
+        (result["facts"] for result in results if result["name"] in SIZES),
+        key=lambda facts: facts["passages"],
+    )
+    if not runs:
+        return SIZING_PAGE.read_text("utf-8")
+    held = [(facts, name) for facts in runs for name in _VECTORS if name in facts]
+    stored = markdown_table(
+        (*("passages", "vectors"), *_HELD),
+        [
+            (f"{facts['passages']:,}", f"`{name}`", *(_shown(facts[name], key) for key in _HELD))
+            for facts, name in held
+        ],
+    )
+    asked = markdown_table(
+        (*("passages", "vectors"), *_ASKED),
+        [
+            (f"{facts['passages']:,}", f"`{name}`", *(facts[name][key] for key in _ASKED))
+            for facts, name in held
+        ],
+    )
+    return _with_tables(SIZING_PAGE, f"{stored}\n{asked}", _model(runs))
+
+
+def _shown(facts: Mapping[str, Any], key: str) -> str:
+    return f"{facts[key]:,}"
+
+
+def _model(runs: Sequence[Mapping[str, Any]]) -> str:
+    """What a hundred million passages would take, by what each more passage took in the runs."""
+    first, last = runs[0], runs[-1]
+    more = last["passages"] - first["passages"]
+    each = {
+        key: (last["scalar"][key] - first["scalar"][key]) * 1e6 / more
+        for key in ("MB of its own", "MB on disk")
+    }
+    rows = []
+    for memory in _NODE_GB:
+        wanted = _MANY * _REPLICAS * each["MB of its own"] / 1e9
+        nodes = max(3, math.ceil(wanted / (memory * _USABLE)))
+        rows.append(
+            (
+                f"{memory} GB",
+                nodes,
+                2 * nodes,
+                f"{wanted / nodes:,.0f} GB",
+                f"{_MANY * _REPLICAS * each['MB on disk'] / 1e9 / nodes:,.0f} GB",
+                f"{_MANY / (2 * nodes) / 1e6:.1f} million",
+            )
+        )
+    columns = ("memory of a node", "nodes", "shards", "of its own", "disk", "passages to a shard")
+    return markdown_table(columns, rows)
+
+
+def _with_tables(page: Path, *tables: str) -> str:
+    """A page with these tables in the places that are marked for them."""
+    text = page.read_text("utf-8")
+    parts = []
+    for table in tables:
+        before, _, rest = text.partition(_BEGIN)
+        _, _, text = rest.partition(_END)
+        parts.append(f"{before}{_BEGIN}\n{table}\n{_END}")
+    return "".join((*parts, text))
 
 
 def _goals(results: Sequence[Result]) -> str:

@@ -26,6 +26,7 @@ import sys
 import time
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -115,6 +116,8 @@ def _held(
         filling = _Filling(node)
         _, taken = timed(library.reindex, on_batch=filling.note)
         indexed = _cpu(node, filling.began_on_node)
+        # Then what the index replaced is gone.
+        time.sleep(10)
         passages = PASSAGES * filling.documents
         memory, disk = _memory(node), _on_disk(node)
         rows, on_node = _asked(library, node, queries)
@@ -246,8 +249,13 @@ def _cpu(node: Node, before: float = 0.0) -> float:
 
 
 def _on_disk(node: Node) -> int:
-    files = [one for one in node.folder.rglob("*") if one.is_file()]
-    return sum(one.stat().st_blocks * 512 for one in files) // 1_000_000
+    """MB that its folder takes."""
+    taken = 0
+    for one in node.folder.rglob("*"):
+        # What the index replaced is deleted meanwhile.
+        with suppress(FileNotFoundError):
+            taken += one.stat().st_blocks * 512
+    return taken // 1_000_000
 
 
 def _p(rows: Sequence[dict[str, Any]], column: str, share: float = 0.5) -> float:

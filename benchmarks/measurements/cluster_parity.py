@@ -1,14 +1,14 @@
 """The same library in SQLite and on a Qdrant node: is it ranked alike?
 
 The first queries of the `dev` half of every golden set of ours, and of the public collections
-`locomo` and `danetqa-ru` where OPEN_COLLECTIONS names their folder.
+`locomo`, `danetqa-ru` and `scifact` where OPEN_COLLECTIONS names their folder.
 Documents are indexed and embedded (`use`) in SQLite, and brought to a node three times: `exact`
 compares every vector; `scalar` and `binary` ask the index, over codes of a byte or of a bit for
 each number, and compare those it finds by the vectors themselves.
 These sets are small, so the node is told to build the index, and to ask it, however few vectors
 there are.
 Each is asked the same queries, hybrid; results are compared by nDCG@10 and by how many of the first
-ten are the same.
+ten are the same, the dense lane by how many of its 100 candidates are.
 R@100 is the recall of the 100 documents that either offers for any of a query's words, over the
 queries that have relevant documents; what is given is the node's, divided by that of SQLite.
 """
@@ -65,6 +65,7 @@ class _Compared:
     ndcg: list[tuple[float, float]] = field(default_factory=list)
     recall: list[tuple[float, float]] = field(default_factory=list)
     same: list[float] = field(default_factory=list)
+    near: list[float] = field(default_factory=list)
 
     @property
     def delta(self) -> float:
@@ -83,7 +84,7 @@ def measure(room: Room) -> Outcome:
     rows: list[dict[str, Any]] = []
     embedder = UseEmbedder(cache_path(_SETTINGS) / "use", chunker=CHUNKER)
     with running(settings=_NODE) as (node,):
-        for source in sources(quick=room.quick):
+        for source in sources("scifact", quick=room.quick):
             golden = load_golden(source)
             queries = golden.queries[: room.size(60, 10)]
             with bench(golden, source, _SETTINGS, room.folder / "parity") as sqlite:
@@ -100,6 +101,8 @@ def measure(room: Room) -> Outcome:
                         compared = _Compared()
                         for query in queries:
                             _compare(query, (sqlite, library), called, compared)
+                            vector = embedder.embed_query(query.query)
+                            compared.near.append(_near((sqlite, library), vector))
                     rows.append(
                         {
                             "set": called_of(golden, source),
@@ -107,6 +110,7 @@ def measure(room: Room) -> Outcome:
                             "queries": len(queries),
                             "delta nDCG@10": compared.delta,
                             "same of ten": sum(compared.same) / max(1, len(compared.same)),
+                            "dense candidates shared": sum(compared.near) / len(compared.near),
                             "R@100 ratio": compared.recall_ratio,
                         }
                     )
@@ -150,6 +154,20 @@ def _pool(library: Library, query: GoldenQuery) -> list[str]:
     return [one.id for one in lexical.candidates(words, LOCAL, every=False, limit=100)]
 
 
+def _near(both: tuple[Library, Library], vector: Any) -> float:
+    """How many of SQLite's nearest documents the node gives, too."""
+    here, there = (
+        {
+            one.id
+            for one in stores.searched.vectors.nearest(
+                stores.vectors.generations()[-1].number, vector, LOCAL, limit=100
+            )
+        }
+        for stores in (each._stores for each in both)  # noqa: SLF001
+    )
+    return len(here & there) / max(1, len(here))
+
+
 def _outcome(rows: Sequence[dict[str, Any]]) -> Outcome:
     goals = []
     for vectors in _SHAPES:
@@ -163,7 +181,7 @@ def _outcome(rows: Sequence[dict[str, Any]]) -> Outcome:
     goals.append(Goal("Qdrant: least R@100 by words against SQLite", least, "", at_least=0.99))
     table = Table(
         "A Qdrant node beside SQLite",
-        ("set", "vectors", "queries", "Δ nDCG@10", "same of ten", "R@100 by words, ratio"),
+        ("set", "vectors", "queries", "Δ nDCG@10", "same of ten", "dense shared", "R@100 ratio"),
         [
             (
                 row["set"],
@@ -171,6 +189,7 @@ def _outcome(rows: Sequence[dict[str, Any]]) -> Outcome:
                 row["queries"],
                 round(row["delta nDCG@10"], 4),
                 round(row["same of ten"], 4),
+                round(row["dense candidates shared"], 4),
                 round(row["R@100 ratio"], 4),
             )
             for row in rows

@@ -98,12 +98,12 @@ def measure(room: Room) -> Outcome:
     return _outcome(found)
 
 
-def sources(*, quick: bool) -> Iterator[Path]:
-    """The sets that stores are compared on."""
+def sources(*more: str, quick: bool) -> Iterator[Path]:
+    """The sets that stores are compared on, and more of the public collections."""
     yield from sorted(_GOLDEN.glob("short.dev.json" if quick else "*.dev.json"))
     folder = os.environ.get("OPEN_COLLECTIONS")
     if folder and not quick:
-        yield from (Path(folder) / name for name in _COLLECTIONS)
+        yield from (Path(folder) / name for name in (*_COLLECTIONS, *more))
 
 
 def called_of(golden: GoldenSet, source: Path) -> str:

@@ -182,6 +182,24 @@ def test_a_new_build_while_documents_change(library: Library) -> None:
     assert found(library.search("ants carry leaves"))[:1] == ["ants"]
 
 
+def test_a_new_build_is_indexed_before_it_answers(tmp_path: Path) -> None:
+    """Vectors are indexed when all are there, as the node does by itself, and not before."""
+    few = {"STORAGE__OPTIMIZERS__INDEXING_THRESHOLD_KB": 1}
+    with (
+        running(settings=few) as (node,),
+        opened([node], tmp_path / "a.db", seconds=10) as library,
+    ):
+        for number in range(40):
+            save(library, f"note{number}", f"Dogs bark {number} times at the moon.")
+        library.embed()
+        library.reindex()
+        name = next(one for one in follower(library).layout.builds().all if "-g" in one)
+        held = client_of(node).get_collection(name)
+        assert held.points_count == held.indexed_vectors_count == 40
+        assert held.config.optimizer_config.indexing_threshold == 1
+        assert len(found(library.search("dogs bark"))) == 20
+
+
 def test_a_generation_that_is_lost_comes_back(library: Library, qdrant: Node) -> None:
     """The lane is named while its collection is missing, and the next change fills it again."""
     client = client_of(qdrant)

@@ -162,7 +162,8 @@ class Layout:
     def finish(self, words: str, names: Iterable[str]) -> None:
         """Index the vectors of collections that were made to be filled, and wait for the end.
 
-        `words` is a collection that was not, and so has what the cluster does by itself.
+        `words` is a collection that was not, and so has what the cluster does by itself; what is
+        left to do there is waited for, too.
         """
 
         def index(client: QdrantClient) -> None:
@@ -175,7 +176,7 @@ class Layout:
                 )
 
         def is_busy(client: QdrantClient) -> bool:
-            statuses = [client.get_collection(name).status for name in filled]
+            statuses = [client.get_collection(name).status for name in (words, *filled)]
             return models.CollectionStatus.YELLOW in statuses
 
         filled = list(names)
