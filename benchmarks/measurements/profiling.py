@@ -14,7 +14,7 @@ from typing import Any
 from outcome import Table
 from twolane.ingest import analysis
 from twolane.ingest.sources.vault import VaultSource
-from twolane.stores.sqlite.documents import SqliteDocuments
+from twolane.stores.sql.documents import SqlDocuments
 
 Function = tuple[str, int, str]
 # Calls, primitive calls, own seconds, seconds with callees, callers.
@@ -73,7 +73,7 @@ def _starts() -> dict[str, set[Function]]:
         "language detection": (used["language_of"],),
         "chunking": (used["chunk_document"],),
         "stemming": (used["stream"],),
-        "storing": (SqliteDocuments.apply,),
+        "storing": (SqlDocuments.apply,),
     }
     return {
         stage: {(code.co_filename, code.co_firstlineno, code.co_name) for code in map(_code, begun)}

@@ -23,6 +23,18 @@ def test_the_benchmark_is_sound(script: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_every_measurement_can_begin() -> None:
+    """What the program calls its parts may change; no measurement is left with an old name."""
+    names = sorted(path.stem for path in (BENCHMARKS / "measurements").glob("[!_]*.py"))
+    program = (
+        f"import importlib\nfor name in {names}: importlib.import_module('measurements.' + name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=BENCHMARKS, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", ["short", "long", "lexical", "typo"])
 def test_halves_share_no_answer(name: str) -> None:
     """What is developed on never answers what is tested on."""
